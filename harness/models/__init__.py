@@ -1,0 +1,1 @@
+"""What to run: model files, the compiler, the generated reference networks and their reference outputs."""
