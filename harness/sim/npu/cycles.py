@@ -1,0 +1,143 @@
+"""An estimate of the NPU cycles that a command stream takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Memory(Enum):
+    """Where an address lies, as far as its speed is concerned."""
+
+    SRAM = "sram"
+    EXTERNAL = "external"
+    CHAINED = "chained"
+    """A chaining buffer inside the NPU: no traffic."""
+    LUT = "lut"
+    """The NPU's own table RAM (DMA destination only)."""
+
+
+class Unit(Enum):
+    """Which part of the NPU an operation occupies."""
+
+    CONV = "conv"
+    DEPTHWISE = "depthwise"
+    POOL = "pool"
+    """MAX, MIN, AVERAGE, SUM and ARGMAX windows."""
+    REDUCE_SUM = "reduce-sum"
+    ELEMENTWISE = "elementwise"
+    """ELEMENTWISE, and POOL in mode NONE, which passes through the output stage only."""
+    RESIZE = "resize"
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """A feature map as one operation reads or writes it; a scalar operand is not one."""
+
+    height: int
+    width: int
+    depth: int
+    bits: int
+    brick: bool
+    """Stored as NHCWB16, not NHWC."""
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class WeightTraffic:
+    """What an operation fetches besides feature maps (byte counts are those of the LENGTH registers)."""
+
+    weight_bytes: int
+    """The sum over all weight streams."""
+    weight_memory: Memory
+    scale_bytes: int
+    scale_memory: Memory
+    fast: bool
+    sparse: bool
+
+
+@dataclass(frozen=True)
+class KernelWork:
+    """One CONV, DEPTHWISE, POOL, ELEMENTWISE or RESIZE as the registers describe it.
+
+    Pairs are (height, width).  *kernel* counts elements, without dilation.
+    """
+
+    unit: Unit
+    ofm: FeatureMap
+    ifms: tuple[FeatureMap, ...]
+    """The IFM, then IFM2 where the operation has one that is not a scalar."""
+    ofm_block: tuple[int, int, int]
+    """Height, width, depth (OFM_BLK_*_M1 + 1)."""
+    microblock: tuple[int, int]
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    part_kernel: bool = False
+    acc48: bool = False
+    weights: WeightTraffic | None = None
+    divides: bool = False
+    """Elementwise DIV."""
+    binary: bool = False
+    """Elementwise operation with two operands, a scalar counted as one."""
+    swaps_rows: bool = False
+    """The OFM write transposes height and width or reverses the width."""
+
+
+@dataclass(frozen=True)
+class DmaWork:
+    """One DMA_START: how many bytes it moves from where to where."""
+
+    size: int
+    source: Memory
+    destination: Memory
+
+
+@dataclass(frozen=True)
+class DmaWait:
+    """DMA_WAIT: go on when at most *outstanding* transfers are under way."""
+
+    outstanding: int
+
+
+Work = KernelWork | DmaWork | DmaWait
+
+
+@dataclass(frozen=True)
+class MemorySpeed:
+    """One memory as the NPU sees it; bytes, cycles and outstanding transactions."""
+
+    bytes_per_cycle: float
+    read_latency: int
+    write_latency: int
+    burst: int
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class MemoryProfile:
+    """The two memories of a system."""
+
+    sram: MemorySpeed
+    external: MemorySpeed
+
+
+@dataclass(frozen=True)
+class CycleEstimate:
+    """NPU cycles by what causes them.  Estimates, never measurements; integers, equal on every run.
+
+    The terms overlap in time, so *total* is not their sum.
+    """
+
+    mac: int
+    output_stage: int
+    memory: int
+    issue: int
+    total: int
+
+
+def estimate(work: Sequence[Work], macs: int, profile: MemoryProfile) -> CycleEstimate:
+    """Estimate the cycles from the first to the last of *work*, given in command-stream order."""
+    raise NotImplementedError
