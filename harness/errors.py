@@ -31,8 +31,8 @@ class ExitCode(IntEnum):
 class HarnessError(Exception):
     """Something went wrong that the harness foresaw.
 
-    `str(error)` is one line: what was wrong and where. `hint` says what to do next; `evidence` holds the lines
-    that prove it (a command and its first errors, the last lines of a console), most telling first.
+    `str(error)` is one line: what was wrong and where. `hint` says what to do next; `evidence` holds the
+    lines that prove it (a command and its first errors, the last lines of a console), most telling first.
     """
 
     exit_code: ExitCode = ExitCode.BUG
@@ -74,6 +74,6 @@ class ConsoleError(HarnessError):
 
 
 class FirmwareFault(HarnessError):
-    """The firmware reported an exception, an NPU fault or a timeout; the message names model, mode and index."""
+    """The firmware reported an exception, an NPU fault or a timeout; the message says where."""
 
     exit_code = ExitCode.FAULT

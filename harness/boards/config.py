@@ -1,0 +1,126 @@
+"""A board is a file: its memory map, devices, entry, parameters and timeouts."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.data_files import data_folder
+from harness.errors import UsageError
+
+Address = Annotated[int, Field(ge=0, lt=1 << 40)]
+Size = Annotated[int, Field(gt=0, lt=1 << 40)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Memory(_Section):
+    """Physical addresses and sizes in bytes; the linker script and platform header are rendered from them."""
+
+    load_address: Address
+    ram_base: Address
+    ram_size: Size
+    npu_sram_base: Address
+    npu_sram_size: Size
+    dma_pool_base: Address
+    dma_pool_size: Size
+
+
+class Uart(_Section):
+    """The PL011 that carries the records."""
+
+    base: Address
+
+
+class Npu(_Section):
+    """The Ethos-U85: its register window, its interrupt and its default MAC count."""
+
+    base: Address
+    interrupt: int
+    macs: Literal[128, 256, 512, 1024, 2048]
+    macs_parameter: str  #: the model parameter that sets the MAC count
+
+
+class Entry(_Section):
+    """How the image is started, and the exception level it starts in."""
+
+    exception_level: Literal[1, 2, 3]
+    start: Literal["application"]
+
+
+class Timeouts(_Section):
+    """Deadlines in seconds of real time."""
+
+    start_seconds: Seconds  #: from start to the first record
+    run_seconds: Seconds  #: from the first record to the end
+    stop_seconds: Seconds  #: for each step of stopping the board
+
+
+class BoardConfig(_Section):
+    """One file of `fvp_configs/`."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: str
+    source: Literal["simulator", "fvp", "hardware"]
+    executable: str
+    memory: Memory
+    uart: Uart
+    npu: Npu
+    entry: Entry
+    parameters: dict[str, bool | int | str]
+    timeouts: Timeouts
+
+
+def board_names() -> tuple[str, ...]:
+    """The boards the harness knows, sorted."""
+    return tuple(sorted(path.stem for path in data_folder("fvp_configs").glob("*.toml")))
+
+
+def load_board(name_or_path: str) -> BoardConfig:
+    """Read a board by name, or from the path of a board file.
+
+    Raises UsageError that names the file and key at fault and what is allowed.
+    """
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        if name_or_path not in board_names():
+            allowed = ", ".join(board_names())
+            raise UsageError(f"unknown board {name_or_path!r}; allowed: {allowed}, or a path to a .toml file")
+        path = data_folder("fvp_configs") / f"{name_or_path}.toml"
+    try:
+        return BoardConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UsageError(f"cannot read board file {path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"board file {path} is not TOML: {error}") from error
+    except ValidationError as error:
+        raise UsageError(f"board file {path}: {_first_problem(error)}") from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    """The first violation as one clause, with the nearest allowed key for an unknown one."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{place}: {first['msg'].lower()}"
+    known = _keys_of_section(first["loc"][:-1])
+    near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+    suggestion = f"; did you mean {near[0]!r}?" if near else f"; allowed: {', '.join(sorted(known))}"
+    return f"unknown key {place}{suggestion}"
+
+
+def _keys_of_section(location: tuple[int | str, ...]) -> list[str]:
+    section: type[BaseModel] = BoardConfig
+    for part in location:
+        annotation = section.model_fields[str(part)].annotation
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        section = annotation
+    return [field.alias or name for name, field in section.model_fields.items()]
