@@ -1,0 +1,1 @@
+"""The channel to a board and the record protocol spoken on it."""

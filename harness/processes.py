@@ -1,0 +1,136 @@
+"""The door to other programs: every process the harness starts is started, watched and ended here.
+
+Each runs in a session of its own, so that ending it ends whatever it started, and asks the kernel to be
+killed when its parent dies, so that none is left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# The child sets PR_SET_PDEATHSIG (1) to SIGKILL on itself and then becomes the wanted program. A `preexec_fn`
+# would do the same, but is unsafe in a process that has threads. macOS has no such call and goes without.
+_GUARD = (
+    "import ctypes, os, sys\n"
+    "if sys.platform == 'linux': ctypes.CDLL(None).prctl(1, 9)\n"
+    "os.execvp(sys.argv[1], sys.argv[1:])\n"
+)
+
+_live: set[subprocess.Popen[bytes]] = set()
+_lock = threading.Lock()
+_interrupted = threading.Event()
+
+
+class Interrupted(BaseException):
+    """The user stopped the harness while this thread waited for, or was about to start, a program."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that has ended. A negative `status` is the signal that ended it."""
+
+    command: tuple[str, ...]
+    status: int
+    output: str  #: standard output and standard error, as they came
+
+    def tail(self, lines: int = 12) -> tuple[str, ...]:
+        """The last non-empty lines of its output."""
+        return tuple(line for line in self.output.splitlines() if line.strip())[-lines:]
+
+
+def run_tool(
+    command: Sequence[str],
+    *,
+    timeout_seconds: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run a program to its end and return what it printed.
+
+    Raises FileNotFoundError when there is no such program and TimeoutError when it did not end in time.
+    """
+    with started(command, cwd=cwd, env=env, stderr=subprocess.STDOUT) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout_seconds)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"{command[0]} did not end within {timeout_seconds:g} s") from None
+    if _interrupted.is_set():
+        raise Interrupted
+    return Finished(tuple(command), process.returncode, output.decode(errors="replace"))
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stderr: int | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A running program, which is dead and reaped when the block is left, however it is left."""
+    if _interrupted.is_set():
+        raise Interrupted
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _GUARD, _executable(command[0], env), *command[1:]],
+        cwd=cwd,
+        env=None if env is None else dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    with _lock:
+        _live.add(process)
+    try:
+        yield process
+    finally:
+        kill_group(process, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        with _lock:
+            _live.discard(process)
+
+
+def terminate(process: subprocess.Popen[bytes], *, within_seconds: float) -> None:
+    """Ask a process that may still run to end; what has not ended in time is left to be killed."""
+    if process.poll() is None:
+        kill_group(process, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(within_seconds)
+
+
+def kill_group(process: subprocess.Popen[bytes], signum: signal.Signals) -> None:
+    """Send a signal to a process and to all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signum)
+
+
+def interrupt_all() -> None:
+    """End every program that is running, and refuse to start another: the user wants to stop."""
+    _interrupted.set()
+    with _lock:
+        for process in _live:
+            kill_group(process, signal.SIGKILL)
+
+
+def interrupted() -> bool:
+    """Whether the user has asked to stop."""
+    return _interrupted.is_set()
+
+
+def _executable(name: str, env: Mapping[str, str] | None) -> str:
+    """The program's path; found here because the guard can no longer say that it is missing."""
+    found = shutil.which(name, path=None if env is None else env.get("PATH"))
+    if found is None:
+        raise FileNotFoundError(f"no program {name!r}")
+    return found

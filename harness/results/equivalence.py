@@ -1,0 +1,237 @@
+"""What must be equal across lifetimes, and what was found not to be.
+
+Each check has a name, under which its findings appear in every report:
+
+    status              an inference, a cell or the run ended with another status than ok
+    live-objects        driver objects or pool memory were left at the end of a cell
+    outputs-repeat      the same input gave different outputs within one cell: state was left over
+    outputs-modes       the same inference gave different outputs in two modes
+    outputs-reference   an output differs from the reference implementation's
+    npu-cycles          the same inference took different NPU cycles, in two modes or within one cell
+    npu-cycles-zero     an inference completed in no cycles: the counter does not count
+    npu-cycles-time     the cycles do not fill the time that the NPU was seen to work
+    cpu-direction       the longer lifetime does not cost less CPU
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from harness.plan import PER_INFERENCE, PERSISTENT, Mode
+from harness.results.run_record import CellRecord, Inference, RunRecord
+
+OutputDigests = tuple[str, ...]  #: SHA-256 of each output of one inference
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as it must be. `mode` and `index` are None where they do not apply."""
+
+    check: str
+    mode: Mode | None
+    index: int | None
+    detail: str
+
+    def __str__(self) -> str:
+        place = "" if self.mode is None else f" [{self.mode}]"
+        place += "" if self.index is None else f" inference {self.index}"
+        return f"{self.check}{place}: {self.detail}"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the oracle says: for each input label, the digests of the outputs; None when it says nothing."""
+
+    oracle: str
+    digests: Mapping[str, OutputDigests] | None
+    reason: str = ""  #: why nothing was compared
+
+
+@dataclass(frozen=True)
+class Saving:
+    """CPU instructions per inference in two modes: the median of all inferences but the first."""
+
+    before: Mode
+    after: Mode
+    before_instructions: float
+    after_instructions: float
+
+    @property
+    def percent(self) -> float:
+        """How much less `after` costs, in percent of `before`."""
+        return 100.0 * (1.0 - self.after_instructions / self.before_instructions)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The verdict on one model. `reference_equal` is None where there was nothing to compare with."""
+
+    findings: tuple[Finding, ...]
+    outputs_identical: bool
+    npu_cycles_identical: bool
+    oracle: str
+    oracle_reason: str
+    reference_equal: bool | None
+    savings: tuple[Saving, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was compared is as it must be."""
+        return not self.findings
+
+    @property
+    def faulted(self) -> bool:
+        """Whether the firmware or the NPU failed, rather than a comparison."""
+        return any(finding.check == "status" for finding in self.findings)
+
+    @property
+    def cpu_saved_percent(self) -> float | None:
+        """The saving of persistent over per-inference driver objects; None unless both were run."""
+        for saving in self.savings:
+            if (saving.before, saving.after) == (PER_INFERENCE, PERSISTENT):
+                return saving.percent
+        return None
+
+
+def compare(run: RunRecord, reference: Reference) -> Comparison:
+    """Hold the cells of one model against each other and against the reference."""
+    cells = run.cells
+    failures = tuple(_failures(run))
+    outputs = (*_repeats(cells), *_across_modes(cells))
+    cycles = tuple(_cycles(cells))
+    against = tuple(_against(cells, reference))
+    savings = tuple(_savings(cells))
+    complete = not failures and _inferences(cells) > 0
+    return Comparison(
+        findings=(*failures, *outputs, *against, *cycles, *_direction(savings)),
+        outputs_identical=complete and not outputs,
+        npu_cycles_identical=complete and not cycles,
+        oracle=reference.oracle,
+        oracle_reason=reference.reason,
+        reference_equal=None if reference.digests is None else complete and not against,
+        savings=savings,
+    )
+
+
+def _inferences(cells: Sequence[CellRecord]) -> int:
+    return sum(len(cell.inferences) for cell in cells)
+
+
+def _failures(run: RunRecord) -> Iterator[Finding]:
+    for fault in run.faults:
+        mode = run.cells[fault.cell].mode if fault.cell is not None and fault.cell < len(run.cells) else None
+        yield Finding("status", mode, fault.index, str(fault))
+    for cell in run.cells:
+        for inference in cell.inferences:
+            if inference.status != "ok":
+                yield Finding(
+                    "status", cell.mode, inference.index, f"inference ended with {inference.status}"
+                )
+        if cell.status != "ok":
+            yield Finding("status", cell.mode, None, f"the cell ended with {cell.status}")
+        if cell.live_objects or cell.pool_used:
+            left = f"{cell.live_objects} objects and {cell.pool_used} bytes of the pool were left at the end"
+            yield Finding("live-objects", cell.mode, None, left)
+    if run.status != "ok" and not run.faults:
+        yield Finding("status", None, None, f"the run ended with {run.status}")
+
+
+def _completed(cell: CellRecord) -> Iterable[Inference]:
+    return (inference for inference in cell.inferences if inference.status == "ok")
+
+
+def _repeats(cells: Sequence[CellRecord]) -> Iterator[Finding]:
+    for cell in cells:
+        first: dict[str, Inference] = {}
+        for inference in _completed(cell):
+            earlier = first.setdefault(inference.input, inference)
+            difference = first_difference(earlier.outputs, inference.outputs)
+            if difference:
+                detail = f"not the output that input {inference.input} gave in inference {earlier.index}"
+                yield Finding("outputs-repeat", cell.mode, inference.index, f"{detail}: {difference}")
+
+
+def _pairs(cells: Sequence[CellRecord]) -> Iterator[tuple[CellRecord, Inference, CellRecord, Inference]]:
+    """The same inference of the first cell and of each other."""
+    for cell in cells[1:]:
+        for base, other in zip(_completed(cells[0]), _completed(cell), strict=False):
+            if (base.index, base.input) == (other.index, other.input):
+                yield cells[0], base, cell, other
+
+
+def _across_modes(cells: Sequence[CellRecord]) -> Iterator[Finding]:
+    for base_cell, base, cell, other in _pairs(cells):
+        difference = first_difference(base.outputs, other.outputs)
+        if difference:
+            detail = f"output differs from {base_cell.mode}: {difference}"
+            yield Finding("outputs-modes", cell.mode, other.index, detail)
+
+
+def _against(cells: Sequence[CellRecord], reference: Reference) -> Iterator[Finding]:
+    if reference.digests is None:
+        return
+    for cell in cells:
+        for inference in _completed(cell):
+            for number, (ours, theirs) in enumerate(
+                zip(inference.digests, reference.digests[inference.input], strict=True)
+            ):
+                if ours != theirs:
+                    detail = f"output {number} for input {inference.input} differs from {reference.oracle}"
+                    yield Finding("outputs-reference", cell.mode, inference.index, detail)
+
+
+def _cycles(cells: Sequence[CellRecord]) -> Iterator[Finding]:
+    for cell in cells:
+        first: dict[str, Inference] = {}
+        for inference in _completed(cell):
+            if inference.npu_cycles == 0:
+                detail = "the NPU did its work in 0 cycles: the counter was not enabled"
+                yield Finding("npu-cycles-zero", cell.mode, inference.index, detail)
+            earlier = first.setdefault(inference.input, inference)
+            if earlier.npu_cycles != inference.npu_cycles:
+                detail = f"{inference.npu_cycles} cycles, {earlier.npu_cycles} in inference {earlier.index}"
+                yield Finding("npu-cycles", cell.mode, inference.index, detail)
+    for base_cell, base, cell, other in _pairs(cells):
+        if base.npu_cycles != other.npu_cycles:
+            detail = f"{other.npu_cycles} cycles, {base.npu_cycles} in {base_cell.mode}"
+            yield Finding("npu-cycles", cell.mode, other.index, detail)
+
+
+def _savings(cells: Sequence[CellRecord]) -> Iterator[Saving]:
+    for before, after in combinations(cells, 2):
+        if before.mode < after.mode:
+            costs = _steady_cost(before), _steady_cost(after)
+            if costs[0] is not None and costs[1] is not None and costs[0] > 0:
+                yield Saving(before.mode, after.mode, costs[0], costs[1])
+
+
+def _steady_cost(cell: CellRecord) -> float | None:
+    """Instructions per inference once warm: the first inference is left out."""
+    costs = [inference.stage.cost for inference in _completed(cell) if inference.index > 0]
+    return statistics.median(costs) if costs else None
+
+
+def _direction(savings: Sequence[Saving]) -> Iterator[Finding]:
+    for saving in savings:
+        if saving.after_instructions >= saving.before_instructions:
+            detail = (
+                f"{saving.after_instructions:.0f} instructions per inference, "
+                f"{saving.before_instructions:.0f} in {saving.before}"
+            )
+            yield Finding("cpu-direction", saving.after, None, detail)
+
+
+def first_difference(ours: Sequence[bytes], theirs: Sequence[bytes]) -> str:
+    """Where two sets of outputs first differ, in words; empty when they are equal."""
+    if len(ours) != len(theirs):
+        return f"{len(theirs)} outputs instead of {len(ours)}"
+    for number, (left, right) in enumerate(zip(ours, theirs, strict=True)):
+        if len(left) != len(right):
+            return f"output {number} has {len(right)} bytes instead of {len(left)}"
+        for offset, (a, b) in enumerate(zip(left, right, strict=True)):
+            if a != b:
+                return f"output {number} byte {offset} is {b:#04x} instead of {a:#04x}"
+    return ""
