@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.sim.npu.weights.layout import WeightLayout
+from harness.sim.npu.weights.fwd import decode_fwd
+from harness.sim.npu.weights.layout import WeightError, WeightLayout
+from harness.sim.npu.weights.order import PADDING, WeightOrder
+from harness.sim.npu.weights.swd import decode_swd
 
 
 def decode_weights(layout: WeightLayout, streams: Sequence[bytes | NDArray[np.uint8]]) -> NDArray[np.int16]:
@@ -20,4 +23,30 @@ def decode_weights(layout: WeightLayout, streams: Sequence[bytes | NDArray[np.ui
     Raises WeightError where a stream's code is invalid, its length is not exactly what the layout asks for,
     or a position that is only padding holds anything but zero.
     """
-    raise NotImplementedError
+    order = WeightOrder(layout)
+    expected = 1 if layout.fast else order.cores
+    if len(streams) != expected:
+        raise WeightError(f"{len(streams)} weight streams for an operation that reads {expected}")
+    decode = decode_fwd if layout.fast else decode_swd
+    # Decoding first: it bounds the length, which nonsense in the registers would not.
+    decoded = np.stack([decode(bytes(stream), order.length // expected) for stream in streams])
+    positions = order.positions()
+    padding = positions == PADDING
+    if decoded[padding].any():
+        raise WeightError("weight stream holds weights where there can only be padding")
+    weights = np.empty(
+        layout.ofm_depth * layout.kernel_height * layout.kernel_width * order.ifm_depth, np.int16
+    )
+    weights[positions[~padding]] = decoded[~padding]
+    shaped = weights.reshape(layout.ofm_depth, layout.kernel_height, layout.kernel_width, order.ifm_depth)
+    if layout.sparse:
+        _check_sparsity(shaped)
+    return shaped
+
+
+def _check_sparsity(weights: NDArray[np.int16]) -> None:
+    """At most two of four neighbouring IFM channels have a weight in the 2:4 format."""
+    used = np.zeros((*weights.shape[:3], -(-weights.shape[3] // 4) * 4), np.bool_)
+    used[..., : weights.shape[3]] = weights != 0
+    if (used.reshape(*weights.shape[:3], -1, 4).sum(axis=-1) > 2).any():
+        raise WeightError("sparse weight stream holds more than two weights in a group of four")

@@ -1,4 +1,4 @@
-"""The per-channel bias, scale and shift table of a convolution."""
+"""The per-channel bias, scale and shift of a convolution."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from harness.sim.npu.weights.layout import WeightError
+
+ENTRY_BYTES = 10
 
 
 @dataclass(frozen=True)
@@ -25,4 +29,20 @@ def decode_scales(data: bytes | NDArray[np.uint8], channels: int, acc48: bool) -
 
     Raises WeightError where the data is too short or a reserved bit is set.
     """
-    raise NotImplementedError
+    content = np.frombuffer(bytes(data), np.uint8)
+    if len(content) < channels * ENTRY_BYTES:
+        raise WeightError(f"scale stream of {len(content)} bytes is too short for {channels} channels")
+    entries = content[: channels * ENTRY_BYTES].reshape(channels, ENTRY_BYTES).astype(np.int64)
+    bias_bytes = 6 if acc48 else 4
+    bias_bits = 8 * bias_bytes
+    bias = _little_endian(entries[:, :bias_bytes])
+    scale = _little_endian(entries[:, bias_bytes:8])
+    shift = entries[:, 8]
+    if (scale >> (63 - bias_bits)).any() or (shift >> 6).any() or entries[:, 9].any():
+        raise WeightError("scale stream sets reserved bits")
+    return ScaleTable(bias - ((bias >> (bias_bits - 1)) << bias_bits), scale, shift)
+
+
+def _little_endian(digits: NDArray[np.int64]) -> NDArray[np.int64]:
+    weights: NDArray[np.int64] = np.int64(1) << 8 * np.arange(digits.shape[1])
+    return digits @ weights

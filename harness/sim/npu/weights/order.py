@@ -1,0 +1,173 @@
+"""The order in which the MAC array consumes weights, and so the order in which a stream holds them.
+
+Nested from the outside in: OFM block, IFM block (forwards and backwards in turn), sub-kernel, IFM microblock,
+OFM microblock, stride phase, kernel element, IFM step, group of four OFM channels, OFM channel, IFM channel
+(Vela 5.2, regor/architecture/ethosu85/ethos_u85_weight_encoder.cpp).  The groups of four are dealt out to the
+cores in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu.weights.layout import Traversal, WeightError, WeightLayout
+
+OFM_GROUP = 4
+SUB_KERNEL = 8
+PADDING = -1
+CORES = {128: 1, 256: 1, 512: 2, 1024: 4, 2048: 4}
+
+
+@dataclass(frozen=True)
+class WeightOrder:
+    """The walk through one operation's weights; sizes that no register holds are derived here."""
+
+    layout: WeightLayout
+
+    def __post_init__(self) -> None:
+        block, depth = self.layout.ofm_block_depth, self.ofm_ublock
+        if depth == 0 or depth % (OFM_GROUP * self.cores) or block % depth:
+            raise WeightError(f"OFM block of {block} channels does not fit microblocks of {depth}")
+
+    @property
+    def cores(self) -> int:
+        """MAC units with a weight decoder each."""
+        return CORES[self.layout.macs]
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether each OFM channel has a kernel of its own."""
+        return self.layout.traversal is Traversal.DEPTHWISE
+
+    @property
+    def ifm_depth(self) -> int:
+        """IFM channels that an OFM channel has weights for."""
+        return 1 if self.depthwise else self.layout.ifm_depth
+
+    @property
+    def ofm_ublock(self) -> int:
+        """OFM channels of an OFM microblock."""
+        height, width = self.layout.microblock
+        return self.layout.macs // (8 * height * width)
+
+    @property
+    def ifm_block(self) -> int:
+        """IFM channels of an IFM block."""
+        layout = self.layout
+        if self.depthwise:
+            return 1
+        if layout.traversal is Traversal.PART_KERNEL:
+            return 16
+        if layout.ifm_bits == 32 or (layout.macs <= 256 and self.ofm_ublock == 16 and not layout.sparse):
+            return 32
+        return 128 if layout.sparse and layout.ifm_bits == 8 else 64
+
+    @property
+    def ifm_ublock(self) -> int:
+        """IFM channels of an IFM microblock."""
+        layout = self.layout
+        halved = layout.traversal is Traversal.PART_KERNEL and layout.ifm_bits == 16 and not layout.sparse
+        return 8 if halved else self.ifm_block
+
+    @property
+    def ifm_step(self) -> int:
+        """IFM channels that are consumed at a time."""
+        return 1 if self.depthwise else 16 if self.layout.sparse else 8
+
+    @property
+    def kernel_round(self) -> int:
+        """The elements of a sub-kernel are filled up to a multiple of this."""
+        if self.layout.traversal is Traversal.PART_KERNEL:
+            return 10 if self.layout.ifm_bits == 16 or self.layout.sparse else 5
+        return 10 if self.depthwise else 1
+
+    @property
+    def kernel_pad(self) -> int:
+        """Empty elements that follow each such multiple."""
+        if not self.depthwise or (self.layout.macs <= 256 and self.layout.ifm_bits == 8):
+            return 0
+        return 2 if self.layout.macs <= 512 else 6
+
+    @cached_property
+    def walks(self) -> list[NDArray[np.int64]]:
+        """Per sub-kernel its elements, as y * kernel_width + x or PADDING, in shape [group, element]."""
+        layout = self.layout
+        return [
+            self._walk(x, y)
+            for x in range(0, layout.kernel_width, SUB_KERNEL // layout.dilation_x)
+            for y in range(0, layout.kernel_height, SUB_KERNEL // layout.dilation_y)
+        ]
+
+    def _walk(self, left: int, top: int) -> NDArray[np.int64]:
+        layout = self.layout
+        width = min(SUB_KERNEL // layout.dilation_x, layout.kernel_width - left)
+        height = min(SUB_KERNEL // layout.dilation_y, layout.kernel_height - top)
+        phased = layout.traversal is not Traversal.DEPTH_FIRST
+        step_y, step_x = (layout.stride_y, layout.stride_x) if phased else (1, 1)
+        elements = [
+            (top + y) * layout.kernel_width + left + x
+            for phase_y in range(step_y)
+            for phase_x in range(step_x)
+            for row, y in enumerate(range(phase_y, height, step_y))
+            for x in list(range(phase_x, width, step_x))[:: -1 if row % 2 else 1]
+        ]
+        groups = -(-len(elements) // self.kernel_round)
+        walk = np.full((groups, self.kernel_round + self.kernel_pad), PADDING, np.int64)
+        walk[:, : self.kernel_round].flat[: len(elements)] = elements
+        return walk
+
+    @property
+    def length(self) -> int:
+        """Weights of all streams together, padding included."""
+        layout = self.layout
+        elements = sum(walk.size for walk in self.walks)
+        ofm_depth = -(-layout.ofm_depth // self.ofm_ublock) * self.ofm_ublock
+        return elements * ofm_depth * -(-self.ifm_depth // self.ifm_ublock) * self.ifm_ublock
+
+    def positions(self) -> NDArray[np.int64]:
+        """Where each decoded weight belongs in [ofm_depth, kernel_height, kernel_width, ifm_depth].
+
+        Returns flat indices or PADDING of shape [stream, weight]: one stream per core, or a single one in the
+        fast format.
+        """
+        bricks = [self._brick(ofm, ifm, walk) for ofm, ifm in self._blocks() for walk in self.walks]
+        if self.layout.fast:
+            return np.concatenate([brick.ravel() for brick in bricks])[None]
+        return np.concatenate([np.moveaxis(brick, 3, 0).reshape(self.cores, -1) for brick in bricks], axis=1)
+
+    def _blocks(self) -> Iterator[tuple[range, range]]:
+        """The OFM and IFM channels of each pair of blocks."""
+        layout = self.layout
+        ifm_blocks = _split(self.ifm_depth, self.ifm_block)
+        for turn, ofm in enumerate(_split(layout.ofm_depth, layout.ofm_block_depth)):
+            for ifm in ifm_blocks[:: -1 if turn % 2 else 1]:
+                yield ofm, ifm
+
+    def _brick(self, ofm: range, ifm: range, walk: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Positions of shape [IFM microblock, OFM microblock, walk group, core, element, ...]."""
+        layout = self.layout
+        o = _channels(ofm, self.ofm_ublock).reshape(
+            -1, self.ofm_ublock // OFM_GROUP // self.cores, self.cores, OFM_GROUP
+        )
+        i = _channels(ifm, self.ifm_ublock).reshape(-1, self.ifm_ublock // self.ifm_step, self.ifm_step)
+        # Axes: IFM microblock, OFM microblock, walk group, core, element, IFM step, group of four, OFM, IFM
+        o = o.transpose(0, 2, 1, 3)[None, :, None, :, None, None, :, :, None]
+        i = i[:, None, None, None, None, :, None, None, :]
+        k = walk[None, None, :, None, :, None, None, None, None]
+        kernel = layout.kernel_height * layout.kernel_width
+        inside = (o < layout.ofm_depth) & (i < self.ifm_depth) & (k != PADDING)
+        return np.where(inside, (o * kernel + k) * self.ifm_depth + i, PADDING)
+
+
+def _split(depth: int, block: int) -> list[range]:
+    return [range(start, min(start + block, depth)) for start in range(0, depth, block)]
+
+
+def _channels(block: range, granule: int) -> NDArray[np.int64]:
+    """The channels of a block, filled up to whole granules."""
+    return block.start + np.arange(-(-len(block) // granule) * granule)
