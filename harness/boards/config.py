@@ -46,6 +46,7 @@ class Npu(_Section):
     interrupt: int
     macs: Literal[128, 256, 512, 1024, 2048]
     macs_parameter: str  #: the model parameter that sets the MAC count
+    clock_hz: int | None = None  #: given where the NPU and the generic timer keep the same time
 
 
 class Entry(_Section):

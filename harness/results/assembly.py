@@ -37,7 +37,7 @@ def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
         raise ConsoleError(f"the image has {hello.number('cells')} cells, its plan {len(plan.cells)}")
     status = bye.text("status")
     faults = tuple(_fault(record) for record in body if record.type == "fault")
-    cells = tuple(_cells(body, plan))
+    cells = tuple(_cells(body, plan, tick_ns=1_000_000_000 / hello.number("timer_hz")))
     if len(cells) != len(plan.cells) and not faults:
         raise ConsoleError(f"the run reported {len(cells)} of {len(plan.cells)} cells, and no fault")
     if status == "ok" and faults:
@@ -84,7 +84,7 @@ def _add(sums: dict[str, int], record: Record) -> None:
         sums[key] += record.number(key)
 
 
-def _cells(body: list[Record], plan: Plan) -> Iterator[CellRecord]:
+def _cells(body: list[Record], plan: Plan, tick_ns: float) -> Iterator[CellRecord]:
     """Group the records between `cell` and `end`; a cell cut short by a fault is left out."""
     opened: Record | None = None
     inside: list[Record] = []
@@ -95,7 +95,7 @@ def _cells(body: list[Record], plan: Plan) -> Iterator[CellRecord]:
         elif record.type == "end" and opened is not None:
             if position >= len(plan.cells):
                 raise ConsoleError(f"console line {record.line}: more cells than the plan has")
-            yield _cell(opened, inside, record, plan.cells[position], plan)
+            yield _cell(opened, inside, record, plan, position, tick_ns)
             opened, position = None, position + 1
         elif opened is not None:
             inside.append(record)
@@ -103,7 +103,10 @@ def _cells(body: list[Record], plan: Plan) -> Iterator[CellRecord]:
             raise ConsoleError(f"console line {record.line}: record {record.type!r} outside a cell")
 
 
-def _cell(opened: Record, inside: list[Record], end: Record, planned: Cell, plan: Plan) -> CellRecord:
+def _cell(
+    opened: Record, inside: list[Record], end: Record, plan: Plan, position: int, tick_ns: float
+) -> CellRecord:
+    planned = plan.cells[position]
     mode = Mode(DriverLifetime(opened.text("driver")), opened.text("io"), opened.text("temp"))
     if (opened.number("model"), mode) != (planned.model, planned.mode):
         raise ConsoleError(
@@ -122,8 +125,10 @@ def _cell(opened: Record, inside: list[Record], end: Record, planned: Cell, plan
         status=status,
         init=_finished(stages, "init", 0, opened),
         inferences=tuple(
-            _inference(record, position, planned, plan, inside, _finished(stages, "infer", position, opened))
-            for position, record in enumerate(ends)
+            _inference(
+                record, index, planned, plan, inside, _finished(stages, "infer", index, opened), tick_ns
+            )
+            for index, record in enumerate(ends)
         ),
         destroy=_finished(stages, "destroy", 0, opened),
         live_objects=end.number("live_objects"),
@@ -152,7 +157,13 @@ def _finished(stages: dict[tuple[str, int], _StageSum], name: str, index: int, o
 
 
 def _inference(
-    record: Record, position: int, planned: Cell, plan: Plan, inside: list[Record], stage: Stage
+    record: Record,
+    position: int,
+    planned: Cell,
+    plan: Plan,
+    inside: list[Record],
+    stage: Stage,
+    tick_ns: float,
 ) -> Inference:
     expected_input = planned.sequence[position] if position < len(planned.sequence) else None
     if record.number("index") != position or record.number("input") != expected_input:
@@ -171,6 +182,7 @@ def _inference(
         input=model.inputs[record.number("input")].label,
         status=status,
         npu_cycles=NpuCycles(record.number("npu_cycles")),
+        elapsed_ns=round(record.number("ticks") * tick_ns),
         stage=stage,
         outputs=outputs,
     )

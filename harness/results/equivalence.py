@@ -23,6 +23,9 @@ from itertools import combinations
 from harness.plan import PER_INFERENCE, PERSISTENT, Mode
 from harness.results.run_record import CellRecord, Inference, RunRecord
 
+TIME_SLACK_CYCLES = 100
+"""Two ticks of a 100 MHz timer at each end of the measured time, and the reading of it, at 1 GHz."""
+
 OutputDigests = tuple[str, ...]  #: SHA-256 of each output of one inference
 
 
@@ -96,12 +99,15 @@ class Comparison:
         return None
 
 
-def compare(run: RunRecord, reference: Reference) -> Comparison:
-    """Hold the cells of one model against each other and against the reference."""
+def compare(run: RunRecord, reference: Reference, npu_clock_hz: int | None) -> Comparison:
+    """Hold the cells of one model against each other and against the reference.
+
+    `npu_clock_hz` is the NPU's clock, where the board's timer and the NPU keep the same time; None where not.
+    """
     cells = run.cells
     failures = tuple(_failures(run))
     outputs = (*_repeats(cells), *_across_modes(cells))
-    cycles = tuple(_cycles(cells))
+    cycles = (*_cycles(cells), *_partial_cycles(cells, npu_clock_hz))
     against = tuple(_against(cells, reference))
     savings = tuple(_savings(cells))
     complete = not failures and _inferences(cells) > 0
@@ -198,6 +204,22 @@ def _cycles(cells: Sequence[CellRecord]) -> Iterator[Finding]:
         if base.npu_cycles != other.npu_cycles:
             detail = f"{other.npu_cycles} cycles, {base.npu_cycles} in {base_cell.mode}"
             yield Finding("npu-cycles", cell.mode, other.index, detail)
+
+
+def _partial_cycles(cells: Sequence[CellRecord], npu_clock_hz: int | None) -> Iterator[Finding]:
+    """A counter read too early, or started too late, counts less than the time the NPU took."""
+    if npu_clock_hz is None:
+        return
+    for cell in cells:
+        for inference in _completed(cell):
+            expected = inference.elapsed_ns * npu_clock_hz / 1_000_000_000
+            # The elapsed time also holds the driver's instructions around the job, at a nanosecond each.
+            slack = inference.stage.phases["submit"] + inference.stage.phases["wait"] + TIME_SLACK_CYCLES
+            if not expected - slack <= inference.npu_cycles <= expected + TIME_SLACK_CYCLES:
+                detail = (
+                    f"{inference.npu_cycles} cycles counted while the NPU worked for about {expected:.0f}"
+                )
+                yield Finding("npu-cycles-time", cell.mode, inference.index, detail)
 
 
 def _savings(cells: Sequence[CellRecord]) -> Iterator[Saving]:

@@ -38,6 +38,9 @@ class Inference:
     input: str  #: label of its input set
     status: str  #: "ok", or what went wrong
     npu_cycles: NpuCycles
+    elapsed_ns: (
+        int  #: from submission to completion by the board's generic timer, measured outside the driver
+    )
     stage: Stage
     outputs: tuple[bytes, ...]  #: one per network output; empty unless the status is "ok"
 

@@ -1,0 +1,209 @@
+"""The report on a comparison of several models, and its JSON form (schema 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from harness.errors import ExitCode, HarnessError
+from harness.models.compiled import CompiledModel
+from harness.plan import Mode
+from harness.results.cost import Explanation
+from harness.results.equivalence import Comparison, Saving
+from harness.results.run_record import CellRecord, Inference, RunRecord, Stage
+
+SCHEMA = 1
+Verdict = Literal["pass", "fail", "error"]
+Source = Literal["simulator", "fvp", "hardware"]
+
+_CYCLES_KIND: Mapping[Source, str] = {"simulator": "estimate", "fvp": "model", "hardware": "measured"}
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """What became of one model: a comparison, or the error that prevented it."""
+
+    name: str
+    compiled: CompiledModel | None = None
+    run: RunRecord | None = None
+    comparison: Comparison | None = None
+    explanation: Explanation | None = None  #: of the driver saving; None unless both lifetimes were run
+    error: HarnessError | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """`error` when there is nothing to compare, or the firmware or NPU failed."""
+        if self.comparison is None or self.comparison.faulted:
+            return "error"
+        return "pass" if self.comparison.passed else "fail"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What this model alone would end the command with."""
+        if self.error is not None:
+            return self.error.exit_code
+        if self.comparison is None:
+            return ExitCode.BUG
+        if self.comparison.faulted:
+            return ExitCode.FAULT
+        return ExitCode.OK if self.comparison.passed else ExitCode.FAILED
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome for all models on one board."""
+
+    tool_version: str
+    board: str
+    source: Source
+    macs: int
+    versions: Mapping[str, str]
+    models: tuple[ModelReport, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """`pass` only if every model passed; `error` outweighs `fail`. No model is no pass."""
+        verdicts = {model.verdict for model in self.models}
+        if verdicts == {"pass"}:
+            return "pass"
+        return "error" if "error" in verdicts or not verdicts else "fail"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The gravest of the models' exit codes."""
+        return max((model.exit_code for model in self.models), default=ExitCode.BUG)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values; it depends on nothing but the results."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "corstone-harness", "version": self.tool_version},
+            "board": {"name": self.board, "source": self.source},
+            "npu": {"macs": self.macs},
+            "versions": dict(self.versions),
+            "verdict": self.verdict,
+            "models": [_model(model, self.source) for model in self.models],
+        }
+
+
+def _model(model: ModelReport, source: Source) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": model.name, "sha256": None, "verdict": model.verdict, "findings": []}
+    if model.compiled is not None:
+        entry["sha256"] = model.compiled.source_sha256
+        entry["stream_sha256"] = model.compiled.stream_sha256
+        entry["compiler"] = {
+            "vela": model.compiled.vela_version,
+            "options": list(model.compiled.vela_options),
+        }
+    if model.error is not None:
+        entry["error"] = {
+            "type": type(model.error).__name__,
+            "message": str(model.error),
+            "hint": model.error.hint,
+        }
+    if model.comparison is not None:
+        entry["findings"] = [
+            {
+                "check": finding.check,
+                "mode": None if finding.mode is None else _mode(finding.mode),
+                "index": finding.index,
+                "detail": finding.detail,
+            }
+            for finding in model.comparison.findings
+        ]
+        entry["comparison"] = _comparison(model.comparison, model.explanation, source)
+    if model.run is not None and model.compiled is not None:
+        entry["measuring_window"] = model.run.window
+        entry["modes"] = [_cell(cell, model.compiled, model, source) for cell in model.run.cells]
+    return entry
+
+
+def _comparison(comparison: Comparison, explanation: Explanation | None, source: Source) -> dict[str, Any]:
+    saved = comparison.cpu_saved_percent
+    return {
+        "outputs_identical": comparison.outputs_identical,
+        "npu_cycles_identical": comparison.npu_cycles_identical,
+        # A simulated count follows from the stream and its addresses; only a real NPU can surprise.
+        "npu_cycles_check": "by-construction" if source == "simulator" else "observed",
+        "reference": {
+            "oracle": comparison.oracle,
+            "equal": comparison.reference_equal,
+            "reason": comparison.oracle_reason,
+        },
+        "cpu_saved_percent": None if saved is None else round(saved, 3),
+        "savings": [_saving(saving) for saving in comparison.savings],
+        "explained": None if explanation is None else _explanation(explanation),
+    }
+
+
+def _saving(saving: Saving) -> dict[str, Any]:
+    return {
+        "before": _mode(saving.before),
+        "after": _mode(saving.after),
+        "percent": round(saving.percent, 3),
+        "before_instructions": saving.before_instructions,
+        "after_instructions": saving.after_instructions,
+    }
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "saved_instructions": explanation.saved,
+        "parts": {name: round(value, 1) for name, value in explanation.parts.items()},
+        "residual_percent": round(explanation.residual_percent, 3),
+    }
+
+
+def _mode(mode: Mode) -> dict[str, str]:
+    return {"driver": str(mode.driver), "io": mode.io, "temp": mode.temp}
+
+
+def _cell(cell: CellRecord, compiled: CompiledModel, model: ModelReport, source: Source) -> dict[str, Any]:
+    findings = () if model.comparison is None else model.comparison.findings
+    return {
+        "mode": _mode(cell.mode),
+        "verdict": "pass" if not any(finding.mode == cell.mode for finding in findings) else "fail",
+        "status": cell.status,
+        "live_objects_at_exit": cell.live_objects,
+        "pool_peak_bytes": cell.pool_peak,
+        "init": _stage(cell.init),
+        "destroy": _stage(cell.destroy),
+        "inferences": [_inference(inference, compiled, source) for inference in cell.inferences],
+    }
+
+
+def _inference(inference: Inference, compiled: CompiledModel, source: Source) -> dict[str, Any]:
+    stage = _stage(inference.stage)
+    return {
+        "index": inference.index,
+        "input": inference.input,
+        "status": inference.status,
+        "npu_cycles": inference.npu_cycles,
+        "npu_cycles_kind": _CYCLES_KIND[source],
+        **stage,
+        "outputs": [
+            {"name": tensor.name, "shape": list(tensor.shape), "dtype": tensor.dtype, "sha256": digest}
+            for tensor, digest in zip(compiled.outputs, inference.digests, strict=False)
+        ],
+    }
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    phases = dict(stage.phases)
+    sram_clear = phases.pop("sram_clear")
+    counts = dict(stage.counts)
+    return {
+        "cpu_instructions": phases,
+        "sram_clear": sram_clear,
+        "counts": {
+            "objects_created": counts["networks"] + counts["buffers"] + counts["inferences"],
+            "bytes_copied": counts["copied"],
+            "bytes_zeroed": counts["zeroed"],
+            "bytes_cleaned": counts["cleaned"],
+            "bytes_invalidated": counts["invalidated"],
+            "networks_created": counts["networks"],
+            "buffers_created": counts["buffers"],
+            "inferences_created": counts["inferences"],
+        },
+    }
