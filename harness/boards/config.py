@@ -107,7 +107,8 @@ def load_board(name_or_path: str) -> BoardConfig:
 
 def _first_problem(error: ValidationError) -> str:
     """The first violation as one clause, with the nearest allowed key for an unknown one."""
-    first = error.errors()[0]
+    # A misspelt key is both an unknown and a missing one; the unknown one says more.
+    first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] != "extra_forbidden":
         return f"{place}: {first['msg'].lower()}"

@@ -1,0 +1,59 @@
+"""Board files: what is refused, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.boards.board import Board
+from harness.boards.config import load_board
+from harness.data_files import data_folder
+from harness.errors import UsageError
+
+
+@pytest.fixture
+def board_file(tmp_path: Path):
+    """A function that writes the simulator's board file with one text replaced."""
+
+    def write(old: str, new: str) -> str:
+        text = (data_folder("fvp_configs") / "sim.toml").read_text()
+        assert text.count(old) == 1
+        path = tmp_path / "board.toml"
+        path.write_text(text.replace(old, new))
+        return str(path)
+
+    return write
+
+
+def test_an_unknown_board_lists_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="unknown board 'fpga'; allowed: sim"):
+        load_board("fpga")
+
+
+def test_an_unknown_key_names_the_nearest(board_file) -> None:
+    with pytest.raises(UsageError, match=r"unknown key memory.load_adress; did you mean 'load_address'"):
+        load_board(board_file("load_address", "load_adress"))
+
+
+def test_an_impossible_mac_count_is_refused(board_file) -> None:
+    with pytest.raises(UsageError, match=r"npu\.macs"):
+        load_board(board_file("macs = 256", "macs = 300"))
+
+
+def test_another_schema_is_refused(board_file) -> None:
+    with pytest.raises(UsageError, match="schema"):
+        load_board(board_file("schema = 1", "schema = 2"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read board file"):
+        load_board(str(tmp_path / "none.toml"))
+
+
+def test_a_parameter_of_the_caller_wins_over_the_board_file() -> None:
+    board = Board(load_board("sim"), 512, {"host.cache_model": "0"})
+    command = board.command(Path("image.elf"))
+    assert "host.cache_model=0" in command
+    assert "host.cache_model=1" not in command
+    assert "host.ethosu.num_macs=512" in command
