@@ -1,0 +1,80 @@
+"""Models by name or by path: reference networks, .tflite files, and what Vela made of them."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from harness.errors import ModelError, UsageError
+from harness.models.reference_networks import REFERENCE_NETWORKS, reference_network
+from harness.models.tflite_file import FILE_IDENTIFIER, read_tflite
+
+ETHOS_U_OPERATOR = "ethos-u"  #: the custom operator that Vela puts in place of what runs on the NPU
+_ZIP_MAGIC = b"PK\x03\x04"
+
+
+class ModelKind(StrEnum):
+    """What a model's bytes are."""
+
+    TFLITE = "tflite"  #: to be compiled
+    OPTIMISED_TFLITE = "optimised-tflite"  #: compiled by Vela to a .tflite with an `ethos-u` operator
+    RAW_NPZ = "raw-npz"  #: compiled by Vela with `--output-format raw`
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model as the user named it, not yet compiled."""
+
+    name: str
+    data: bytes
+    kind: ModelKind
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the model file."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def load_model(name_or_path: str | Path) -> ModelSource:
+    """The model of that name, or in that file.
+
+    Raises UsageError for a name that is neither, ModelError for a file that is none of the three kinds.
+    """
+    name, path = str(name_or_path), Path(name_or_path)
+    if name in REFERENCE_NETWORKS:
+        return ModelSource(name=name, data=reference_network(name), kind=ModelKind.TFLITE)
+    if not path.is_file():
+        raise _unknown(name, path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the model {path} cannot be read: {error.strerror}") from error
+    return ModelSource(name=path.stem, data=data, kind=_kind(path, data))
+
+
+def _kind(path: Path, data: bytes) -> ModelKind:
+    if data.startswith(_ZIP_MAGIC):
+        return ModelKind.RAW_NPZ
+    if data[4:8] != FILE_IDENTIFIER:
+        raise ModelError(
+            f"{path} is neither a .tflite file nor Vela's raw .npz",
+            hint="a model is a name, a .tflite file, or what Vela made of one",
+        )
+    operators = {operator.name for operator in read_tflite(str(path), data).operators}
+    return ModelKind.OPTIMISED_TFLITE if ETHOS_U_OPERATOR in operators else ModelKind.TFLITE
+
+
+def _unknown(name: str, path: Path) -> UsageError | ModelError:
+    if path.is_dir():
+        return ModelError(f"the model {path} is a folder, not a file")
+    if path.suffix in {".tflite", ".npz"} or path.name != name:
+        return ModelError(f"the model file {path} does not exist")
+    close = difflib.get_close_matches(name, REFERENCE_NETWORKS, n=1)
+    return UsageError(
+        f"unknown model {name!r}; allowed: {', '.join(REFERENCE_NETWORKS)}, "
+        "or the path of a .tflite or .npz file",
+        hint=f"did you mean {close[0]}?" if close else "",
+    )

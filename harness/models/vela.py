@@ -1,0 +1,205 @@
+"""Compiling with Vela for direct drive: a program of its own, cached by all its result depends on."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cache import cached_folder, content_key
+from harness.errors import BuildError, ModelError, UsageError
+from harness.models.catalog import ModelKind, ModelSource
+from harness.models.compiled import MAC_COUNTS, CompiledModel
+from harness.models.placement import place_tensors
+from harness.models.precompiled import open_precompiled
+from harness.models.tflite_file import TfliteGraph, read_tflite
+from harness.models.vela_raw import RawNetwork, read_raw
+from harness.processes import Finished, run_tool
+
+DEFAULT_MACS = 256
+DIRECT_DRIVE_OPTIONS = ("--cop-format", "COP2", "--separate-io-regions", "--output-format", "raw")
+BUNDLED_CONFIG = "Arm/vela.ini"  #: looked up by Vela among the configuration files it ships
+TIMEOUT_S = 300.0  #: the largest network seen takes under 10 s
+
+_CACHE_SCHEMA = "1"  #: to be raised when the meaning of a cache entry changes
+_MODEL_FILE = "model.tflite"
+_RAW_FILE = "model_vela.npz"
+_EVIDENCE_LINES = 12
+_FLOAT_TYPES = frozenset({"float16", "float32", "float64"})
+
+# The message of regor/compiler/raw_writer.cpp (Vela 5.2) for operators that stay on the CPU.
+_CPU_OPERATORS = re.compile(r"passthrough/CPU operations \(found ([^)]*)\)")
+_NO_NPU_OPERATOR = re.compile(r"RawWriter expects .*\(found 0 operations\)")
+# Exceptions that Vela raises for its command line and configuration file (Vela 5.2, errors.py).
+_OPTION_ERROR = re.compile(r"(?:CliOptionError|ConfigOptionError): '?(?:Error: )?(.*?)'?$", re.MULTILINE)
+_TELLING_LINE = re.compile(r"^(Warning|Reason|Error|\S*Error:)")
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What the user may choose about a compilation."""
+
+    macs: int | None = None  #: one of MAC_COUNTS; None takes a precompiled model's own, else DEFAULT_MACS
+    system_config: str = "Ethos_U85_SYS_DRAM_Mid"
+    memory_mode: str = "Sram_Only"
+    vela_config: Path | None = None  #: a configuration file of the user's; None takes the one Vela ships
+    extra: tuple[str, ...] = ()  #: further Vela options, such as ("--optimise", "Size")
+
+    def __post_init__(self) -> None:
+        if self.macs is not None and self.macs not in MAC_COUNTS:
+            allowed = ", ".join(map(str, MAC_COUNTS))
+            raise UsageError(f"there is no Ethos-U85 with {self.macs} MACs; allowed: {allowed}")
+        if self.vela_config is not None and not self.vela_config.is_file():
+            raise UsageError(f"the Vela configuration file {self.vela_config} does not exist")
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The options as Vela takes them, without the configuration file."""
+        return (
+            f"--accelerator-config=ethos-u85-{self.macs or DEFAULT_MACS}",
+            f"--system-config={self.system_config}",
+            f"--memory-mode={self.memory_mode}",
+            *DIRECT_DRIVE_OPTIONS,
+            *self.extra,
+        )
+
+    @property
+    def config_argument(self) -> str:
+        """The configuration file as Vela takes it."""
+        return f"--config={self.vela_config.resolve() if self.vela_config else BUNDLED_CONFIG}"
+
+
+@dataclass(frozen=True)
+class VelaCompiler:
+    """A Vela to run: its command and its version, which is part of every cache key and every result."""
+
+    command: tuple[str, ...]
+    version: str
+
+
+def installed_compiler() -> VelaCompiler:
+    """The Vela of this Python environment. Raises BuildError when there is none."""
+    try:
+        version = importlib.metadata.version("ethos-u-vela")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise BuildError("Vela is not installed", hint="pip install ethos-u-vela") from error
+    return VelaCompiler(command=(sys.executable, "-m", "ethosu.vela"), version=version)
+
+
+def compile_model(
+    source: ModelSource, options: CompileOptions | None = None, compiler: VelaCompiler | None = None
+) -> CompiledModel:
+    """The model ready for direct drive: compiled, or opened when it is compiled already.
+
+    Raises ModelError that names the model and the reason when it cannot be run, UsageError when Vela does not
+    know an option, BuildError when there is no Vela.
+    """
+    options = options or CompileOptions()
+    if source.kind is not ModelKind.TFLITE:
+        return open_precompiled(source, options.macs)
+    graph = read_tflite(source.name, source.data)
+    _check_graph(source.name, graph)
+    compiler = compiler or installed_compiler()
+    entry = cached_folder(
+        "vela", _cache_key(source, options, compiler), lambda folder: _run(source, options, compiler, folder)
+    )
+    raw = read_raw(source.name, (entry / _RAW_FILE).read_bytes())
+    return _assemble(source, options, compiler, graph, raw)
+
+
+def _cache_key(source: ModelSource, options: CompileOptions, compiler: VelaCompiler) -> str:
+    config = options.vela_config.read_bytes() if options.vela_config else BUNDLED_CONFIG
+    return content_key(_CACHE_SCHEMA, source.data, "\0".join(options.arguments), config, compiler.version)
+
+
+def _check_graph(name: str, graph: TfliteGraph) -> None:
+    """Refuses what Vela would accept in part or explain badly."""
+    if not graph.operators:
+        raise ModelError(f"{name} has no operator: there is nothing to run on the NPU")
+    used = {index for operator in graph.operators for index in (*operator.inputs, *operator.outputs)}
+    for tensor in (
+        graph.tensors[index] for index in sorted(used | {*graph.inputs, *graph.outputs}) if index >= 0
+    ):
+        if tensor.dtype in _FLOAT_TYPES:
+            raise ModelError(
+                f"{name} is not fully quantised: its tensor {tensor.name!r} is {tensor.dtype}",
+                hint="convert it with full integer quantisation, inputs and outputs included",
+            )
+        # Vela takes an open first dimension, the batch, as 1; it knows no other open dimension.
+        if -1 in tensor.shape_signature[1:] or any(dimension < 0 for dimension in tensor.shape):
+            raise ModelError(
+                f"{name} has a dynamic shape: tensor {tensor.name!r} is "
+                f"{list(tensor.shape_signature or tensor.shape)}",
+                hint="convert it with fixed input shapes",
+            )
+
+
+def _run(source: ModelSource, options: CompileOptions, compiler: VelaCompiler, folder: Path) -> None:
+    """Compiles `source` into `folder`, which then holds the model, the raw output and Vela's log."""
+    (folder / _MODEL_FILE).write_bytes(source.data)
+    command = [*compiler.command, _MODEL_FILE, *options.arguments, options.config_argument, "--output-dir=."]
+    try:
+        done = run_tool(command, timeout_seconds=TIMEOUT_S, cwd=folder)
+    except FileNotFoundError as error:
+        raise BuildError(f"Vela cannot be started: {error}", evidence=(" ".join(command),)) from error
+    except TimeoutError as error:
+        raise ModelError(
+            f"Vela did not finish {source.name} within {TIMEOUT_S:.0f} s", evidence=(" ".join(command),)
+        ) from error
+    (folder / "vela.log").write_text(done.output)
+    if done.status != 0:
+        raise _failure(source.name, done)
+    if not (folder / _RAW_FILE).is_file():
+        raise ModelError(
+            f"Vela wrote no raw output for {source.name}", evidence=(" ".join(command), *done.tail())
+        )
+
+
+def _failure(name: str, done: Finished) -> ModelError | UsageError:
+    """The error for a Vela that did not succeed."""
+    evidence = (" ".join(done.command), *_telling_lines(done))
+    if done.status < 0:
+        return ModelError(
+            f"Vela crashed while compiling {name}: it was killed by {signal.Signals(-done.status).name}",
+            hint="try another memory mode or Vela version; the model is kept out of the cache",
+            evidence=evidence,
+        )
+    if option := _OPTION_ERROR.search(done.output):
+        return UsageError(f"Vela does not accept its options: {option[1]}", evidence=evidence)
+    if left := _CPU_OPERATORS.search(done.output):
+        return ModelError(
+            f"{name} cannot run on the NPU alone: Vela leaves {left[1]} on the CPU",
+            hint="the evidence gives Vela's reason for each; direct drive has no CPU operators",
+            evidence=evidence,
+        )
+    if _NO_NPU_OPERATOR.search(done.output):
+        return ModelError(f"{name} has no operator that Vela puts on the NPU", evidence=evidence)
+    return ModelError(f"Vela failed on {name} with exit status {done.status}", evidence=evidence)
+
+
+def _telling_lines(done: Finished) -> tuple[str, ...]:
+    """The lines that name a cause, then the last ones; what lies between is progress."""
+    telling = [line for line in done.output.splitlines() if _TELLING_LINE.match(line)]
+    return tuple(dict.fromkeys([*telling[:_EVIDENCE_LINES], *done.tail(3)]))
+
+
+def _assemble(
+    source: ModelSource, options: CompileOptions, compiler: VelaCompiler, graph: TfliteGraph, raw: RawNetwork
+) -> CompiledModel:
+    return CompiledModel(
+        name=source.name,
+        source_sha256=source.sha256,
+        macs=options.macs or DEFAULT_MACS,
+        command_stream=raw.command_stream,
+        weights=raw.weights,
+        scratch_size=raw.scratch_size,
+        scratch_fast_size=raw.scratch_fast_size,
+        inputs=place_tensors(source.name, "input", graph.input_tensors, raw.inputs),
+        outputs=place_tensors(source.name, "output", graph.output_tensors, raw.outputs),
+        vela_version=compiler.version,
+        vela_options=options.arguments,
+        tflite=source.data,
+    )
