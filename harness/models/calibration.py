@@ -6,7 +6,6 @@ adds and multiplies exactly in any order; so the result is the same on every mac
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -17,14 +16,6 @@ Integers = npt.NDArray[np.int64]
 Exact = npt.NDArray[np.float64]  #: whole numbers below 2^53
 
 _MULTIPLIER_BITS = 24  #: fixed-point position of a multiplier
-
-
-def seeded_int8(seed: str, count: int) -> npt.NDArray[np.int8]:
-    """`count` values, evenly spread over all of int8, that depend on `seed` alone.
-
-    They are the output of SHAKE-256, whose bytes no later library version can change.
-    """
-    return np.frombuffer(hashlib.shake_256(seed.encode()).digest(count), dtype=np.int8)
 
 
 def slide(

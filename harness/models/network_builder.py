@@ -20,10 +20,10 @@ from harness.models.calibration import (
     centre,
     deviation,
     requantise,
-    seeded_int8,
     slide,
     with_mantissa,
 )
+from harness.models.seeded import seeded_bytes
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec
 
 CALIBRATION_INPUTS = 8
@@ -79,10 +79,8 @@ class NetworkBuilder:
         self._name = name
         self._tensors: list[TensorSpec] = []
         self._operators: list[OperatorSpec] = []
-        samples = seeded_int8(f"{name}/calibration", CALIBRATION_INPUTS * prod(shape))
-        self.input = self._feature(
-            "input", samples.reshape(CALIBRATION_INPUTS, *shape).astype(np.int64), scale, zero_point
-        )
+        samples = _seeded_int8(f"{name}/calibration", (CALIBRATION_INPUTS, *shape))
+        self.input = self._feature("input", samples.astype(np.int64), scale, zero_point)
 
     def conv(
         self, x: Feature, channels: int, kernel: tuple[int, int], *, stride: int = 1, output: Range = RELU
@@ -221,7 +219,7 @@ class NetworkBuilder:
 
     def _weights(self, shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
         """Products of two even values: most lie near 0, as in trained networks, and some are 0."""
-        pairs = seeded_int8(f"{self._name}/{self._label('weights')}", 2 * prod(shape)).reshape(2, *shape)
+        pairs = _seeded_int8(f"{self._name}/{self._label('weights')}", (2, *shape))
         products = (pairs[0].astype(np.int16) * pairs[1] + 64) >> 7
         weights: npt.NDArray[np.int8] = np.clip(products, -127, 127).astype(np.int8)
         return weights
@@ -232,6 +230,10 @@ class NetworkBuilder:
 
     def _label(self, part: str) -> str:
         return f"layer{len(self._operators)}/{part}"
+
+
+def _seeded_int8(seed: str, shape: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    return np.frombuffer(seeded_bytes(seed, prod(shape)), dtype=np.int8).reshape(shape)
 
 
 def _window(stride: int, output: Range) -> Options:

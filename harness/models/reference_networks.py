@@ -68,7 +68,7 @@ class ReferenceNetwork:
     sha256: str
 
 
-REFERENCE_NETWORKS: Mapping[str, ReferenceNetwork] = {
+NETWORKS: Mapping[str, ReferenceNetwork] = {
     "resnet8": ReferenceNetwork(resnet8, "af0e515470697a34e6613ee4f938f90b966216b7ebdd81393e4ca5b3ea61c7c9"),
     "ds_cnn": ReferenceNetwork(ds_cnn, "bfab63e27217d9daac25bdce7393209651e360ce650605d8cda93fd826741f2a"),
     "mobilenet_v1_025": ReferenceNetwork(
@@ -87,7 +87,7 @@ def reference_network(name: str) -> bytes:
 
     Raises ModelError when the generated file is not the expected one: a library computes differently here.
     """
-    network = REFERENCE_NETWORKS[name]
+    network = NETWORKS[name]
     data = write_tflite(network.build())
     digest = hashlib.sha256(data).hexdigest()
     if digest != network.sha256:

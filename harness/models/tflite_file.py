@@ -139,3 +139,21 @@ def _read_operator(model: Any, operator: Any) -> FileOperator:
 def _buffer(model: Any, index: int) -> bytes | None:
     buffer = model.Buffers(index)
     return buffer.DataAsNumpy().tobytes() if buffer.DataLength() else None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A network's inputs and outputs in words, such as "int8 1x32x32x3"."""
+
+    inputs: str
+    outputs: str
+
+
+def read_signature(data: bytes) -> Signature:
+    """What goes into a .tflite network and what comes out. Raises ModelError as `read_tflite` does."""
+    graph = read_tflite("the model", data)
+
+    def words(tensors: tuple[FileTensor, ...]) -> str:
+        return ", ".join(f"{tensor.dtype} {'x'.join(map(str, tensor.shape))}" for tensor in tensors)
+
+    return Signature(words(graph.input_tensors), words(graph.output_tensors))

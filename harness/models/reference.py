@@ -1,0 +1,104 @@
+"""What a network is expected to give: its standard inputs, and their outputs by a reference implementation.
+
+tflite-micro is the oracle wherever it can be installed. Elsewhere, digests that it once computed stand in for
+the reference networks and their standard inputs. A model without either is "not compared", and why is said.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.models.compiled import CompiledModel, Tensor
+from harness.models.oracle import (
+    OutputBytes,
+    UnsupportedNetworkError,
+    installed_version,
+    tflite_micro_outputs,
+)
+from harness.models.seeded import seeded_bytes
+from harness.plan import InputSet
+
+NOT_COMPARED = "not compared"
+STORED_DIGESTS = "stored digests of tflite-micro"
+DIGESTS_FILE = Path(__file__).with_name("reference_digests.json")
+
+OutputDigests = tuple[str, ...]  #: SHA-256 of each network output
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    """What the oracle says of some input sets: per set, per output; `digests` None when it says nothing."""
+
+    oracle: str
+    digests: tuple[OutputDigests, ...] | None
+    outputs: tuple[OutputBytes, ...] | None = None  #: None also where digests are all there is
+    reason: str = ""  #: why nothing is compared
+
+
+def standard_inputs(compiled: CompiledModel) -> tuple[InputSet, InputSet]:
+    """The input sets A and B: seeded, over the whole range of each tensor's type.
+
+    They depend on each input's position and size alone, so a network and its compiled forms get the same.
+    """
+    return seeded_inputs(compiled.inputs, "A"), seeded_inputs(compiled.inputs, "B")
+
+
+def seeded_inputs(tensors: Sequence[Tensor], label: str) -> InputSet:
+    """One input set; another label gives other values."""
+    return InputSet(
+        label=label,
+        tensors=tuple(
+            seeded_bytes(f"input {index} of set {label}", tensor.size) for index, tensor in enumerate(tensors)
+        ),
+    )
+
+
+def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> ReferenceResult:
+    """What each of `inputs` must give.
+
+    Raises ModelError when tflite-micro fails on the network for another reason than an operator it lacks.
+    """
+    if compiled.tflite is None:
+        return ReferenceResult(
+            NOT_COMPARED, None, reason="a precompiled model has no .tflite to run elsewhere"
+        )
+    version = installed_version()
+    if version is None:
+        return _stored_reference(compiled.tflite, inputs)
+    try:
+        outputs = tflite_micro_outputs(compiled.name, compiled.tflite, [each.tensors for each in inputs])
+    except UnsupportedNetworkError as error:
+        return ReferenceResult(NOT_COMPARED, None, reason=str(error))
+    digests = tuple(tuple(_digest(output) for output in each) for each in outputs)
+    return ReferenceResult(f"tflite-micro {version}", digests, outputs)
+
+
+def input_digest(inputs: InputSet) -> str:
+    """The digest under which the outputs of an input set are stored."""
+    return _digest(b"".join(inputs.tensors))
+
+
+def _stored_reference(tflite: bytes, inputs: Sequence[InputSet]) -> ReferenceResult:
+    stored = stored_digests().get(_digest(tflite), {})
+    digests = [stored.get(input_digest(each)) for each in inputs]
+    known = tuple(tuple(each) for each in digests if each is not None)
+    if len(known) != len(inputs):
+        reason = "tflite-micro is not installed, and no digests are stored for this network and its inputs"
+        return ReferenceResult(NOT_COMPARED, None, reason=reason)
+    return ReferenceResult(STORED_DIGESTS, known)
+
+
+@functools.cache
+def stored_digests() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """By the digest of the .tflite file and that of the input set: the digests of the outputs."""
+    content: dict[str, dict[str, list[str]]] = json.loads(DIGESTS_FILE.read_text())
+    return content
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
