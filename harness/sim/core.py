@@ -1,0 +1,252 @@
+"""The AArch64 core: Unicorn, with every event that ends a stretch of guest code turned into one `Stop`.
+
+Lifecycle of `run`: it resumes at the current PC; guest code runs, calling device and register handlers on the
+way; the first thing the core cannot do by itself stops it; what that was is returned. Nothing is decided
+here.
+
+Unicorn delivers no exception, and an exception raised in a callback cannot pass through native code, so a
+handler's exception is kept and raised again when Unicorn has returned. What Unicorn does not model: alignment
+checks while the MMU is off, and the floating-point traps of CPACR and CPTR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from unicorn import (
+    UC_ARCH_ARM64,
+    UC_HOOK_INSN,
+    UC_HOOK_INTR,
+    UC_HOOK_MEM_UNMAPPED,
+    UC_MEM_FETCH_UNMAPPED,
+    UC_MODE_ARM,
+    UC_PROT_ALL,
+)
+from unicorn.arm64_const import (
+    UC_ARM64_INS_MRS,
+    UC_ARM64_INS_MSR,
+    UC_ARM64_INS_SYS,
+    UC_ARM64_REG_FP,
+    UC_ARM64_REG_LR,
+    UC_ARM64_REG_PC,
+    UC_ARM64_REG_PSTATE,
+    UC_ARM64_REG_SP,
+    UC_ARM64_REG_SP_EL0,
+    UC_ARM64_REG_X0,
+)
+from unicorn.unicorn_py3.arch.arm64 import UcAArch64
+from unicorn.unicorn_py3.unicorn import MMIO_READ_CFUNC, MMIO_WRITE_CFUNC, Uc, UcError, uclib
+
+from harness.sim.counting import InstructionCounter
+from harness.sim.ending import GuestFatal
+from harness.sim.memory import Ram
+from harness.sim.registers import SystemRegister
+
+ZERO_REGISTER = 31
+NO_EXIT = 0  # the address emu_start() would end at, ignored once exits are enabled and none is set
+
+
+class Cause(Enum):
+    """Why the core stopped.  Values above zero are EXCP_* of Unicorn's qemu/target/arm/cpu.h."""
+
+    SLICE_ENDED = -1
+    WAITING = -2  #: WFI; PC is after it
+    NO_DATA_MEMORY = -3  #: a load or store met a physical address with nothing behind it; PC is at it
+    NO_CODE_MEMORY = -4  #: so did a fetch; PC is the address
+    UNDEFINED = 1  #: PC is at the instruction
+    SUPERVISOR_CALL = 2  #: PC is after the SVC
+    INSTRUCTION_ABORT = 3  #: the MMU refused a fetch; PC is the address
+    DATA_ABORT = 4  #: the MMU refused a load or store; PC is at it
+    BREAKPOINT = 7  #: PC is at the BRK
+    HYPERVISOR_CALL = 11  #: PC is after the HVC
+    MONITOR_CALL = 13  #: PC is after the SMC
+
+    @property
+    def is_fetch(self) -> bool:
+        """Whether no block was entered at PC."""
+        return self in (Cause.INSTRUCTION_ABORT, Cause.NO_CODE_MEMORY)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One end of a stretch of guest code."""
+
+    cause: Cause
+    pc: int
+
+
+class Device(Protocol):
+    """A peripheral behind a register window."""
+
+    def read(self, offset: int) -> int:
+        """Return the register at `offset` bytes from the start of the window."""
+
+    def write(self, offset: int, value: int) -> None:
+        """Write the register at `offset` bytes from the start of the window."""
+
+
+class Core:
+    """One core, its memory map and its hooks."""
+
+    def __init__(self) -> None:
+        self._engine = UcAArch64(UC_ARCH_ARM64, UC_MODE_ARM)
+        self._engine.ctl_exits_enabled(True)
+        self._engine.ctl_set_exits([])
+        self._cause: Cause | None = None
+        self._failure: BaseException | None = None
+        self._keep: list[object] = []  # callbacks and arrays that native code points to
+        self.counter = InstructionCounter(self._engine)
+        self._engine.hook_add(UC_HOOK_INTR, self._on_exception)
+        self._engine.hook_add(UC_HOOK_MEM_UNMAPPED, self._on_unmapped)
+
+    # ---- memory map
+
+    def map_ram(self, ram: Ram) -> None:
+        """Let guest addresses reach the CPU view of `ram`."""
+        self._keep.append(ram.cpu)
+        self._engine.mem_map_ptr(ram.base, ram.size, UC_PROT_ALL, ram.cpu.ctypes.data)
+
+    def map_device(self, base: int, size: int, device: Device) -> None:
+        """Let guest addresses reach the registers of `device`."""
+
+        def read(_engine: int, offset: int, _size: int, _key: int) -> int:
+            try:
+                return device.read(offset)
+            except BaseException as error:
+                self._fail(error)
+                return 0
+
+        def write(_engine: int, offset: int, _size: int, value: int, _key: int) -> None:
+            try:
+                device.write(offset, value)
+            except BaseException as error:
+                self._fail(error)
+
+        callbacks = MMIO_READ_CFUNC(read), MMIO_WRITE_CFUNC(write)
+        self._keep.append(callbacks)
+        status = uclib.uc_mmio_map(self._engine._uch, base, size, callbacks[0], 0, callbacks[1], 0)
+        if status:
+            raise UcError(status)
+
+    # ---- registers
+
+    @property
+    def pc(self) -> int:
+        """Address of the next instruction; inside a system-register handler, of the one being executed."""
+        return int(self._engine.reg_read(UC_ARM64_REG_PC))
+
+    @pc.setter
+    def pc(self, value: int) -> None:
+        self._engine.reg_write(UC_ARM64_REG_PC, value)
+
+    @property
+    def pstate(self) -> int:
+        """NZCV, DAIF and the mode, laid out as in SPSR_ELx."""
+        return int(self._engine.reg_read(UC_ARM64_REG_PSTATE))
+
+    @property
+    def el(self) -> int:
+        """Current exception level."""
+        return self.pstate >> 2 & 3
+
+    def set_mode(self, pstate: int) -> None:
+        """Write PSTATE and change to the stack pointer that it selects."""
+        # Unicorn writes the mode but leaves SP alone; ERET and MSR SPSel exchange it in this way.
+        self._engine.reg_write(_stack_pointer(self.pstate), self._engine.reg_read(UC_ARM64_REG_SP))
+        self._engine.reg_write(UC_ARM64_REG_PSTATE, pstate)
+        self._engine.reg_write(UC_ARM64_REG_SP, self._engine.reg_read(_stack_pointer(pstate)))
+
+    def general(self, number: int, *, stack: bool = False) -> int:
+        """Return Xn; number 31 is SP when `stack`, else zero."""
+        if number == ZERO_REGISTER:
+            return int(self._engine.reg_read(UC_ARM64_REG_SP)) if stack else 0
+        return int(self._engine.reg_read(_general(number)))
+
+    def read_system(self, register: SystemRegister) -> int:
+        """Return a system register as Unicorn holds it."""
+        return int(self._engine.cpr_read(*register))
+
+    def write_system(self, register: SystemRegister, value: int) -> None:
+        """Write a system register as Unicorn holds it."""
+        self._engine.cpr_write(*register, value)
+
+    # ---- handlers
+
+    def on_system_read(self, handler: Callable[[SystemRegister], int | None]) -> None:
+        """Ask `handler` for the value at every MRS; None leaves the read to Unicorn."""
+
+        def hook(engine: Uc, target: int, operands: Any, _data: object) -> bool:
+            value = handler(SystemRegister(*_encoding(operands)))
+            if value is None:
+                return False
+            engine.reg_write(target, value)
+            return True
+
+        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_MRS)
+
+    def on_system_write(self, handler: Callable[[SystemRegister, int], bool]) -> None:
+        """Tell `handler` of every MSR; True keeps Unicorn from doing it."""
+
+        def hook(_engine: Uc, _source: int, operands: Any, _data: object) -> bool:
+            return handler(SystemRegister(*_encoding(operands)), operands.val)
+
+        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_MSR)
+
+    def on_system_operation(self, handler: Callable[[SystemRegister, int], None]) -> None:
+        """Tell `handler` of every SYS (DC, IC, AT, TLBI) before Unicorn carries it out."""
+
+        def hook(_engine: Uc, _source: int, operands: Any, _data: object) -> bool:
+            handler(SystemRegister(*_encoding(operands)), operands.val)
+            return False
+
+        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_SYS)
+
+    # ---- running
+
+    def run(self) -> Stop:
+        """Run guest code until something stops it.
+
+        Raises GuestFatal for a stop without meaning, and whatever a device or register handler raised.
+        """
+        self._cause = None
+        try:
+            self._engine.emu_start(self.pc, NO_EXIT)
+        except UcError as error:
+            if self._cause is None:
+                raise GuestFatal(f"the core stopped at {self.pc:#x}: {error}") from None
+        if self._failure is not None:
+            raise self._failure
+        if self._cause is None:
+            # Nothing else makes Unicorn return of itself.
+            self._cause = Cause.SLICE_ENDED if self.counter.stopped else Cause.WAITING
+        return Stop(self._cause, self.pc)
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = self._failure or error
+        self._engine.emu_stop()
+
+    def _on_exception(self, engine: Uc, number: int, _data: object) -> None:
+        self._cause = Cause(number)
+        engine.emu_stop()
+
+    def _on_unmapped(
+        self, _engine: Uc, access: int, _address: int, _size: int, _value: int, _data: object
+    ) -> bool:
+        self._cause = Cause.NO_CODE_MEMORY if access == UC_MEM_FETCH_UNMAPPED else Cause.NO_DATA_MEMORY
+        return False
+
+
+def _encoding(operands: Any) -> tuple[int, int, int, int, int]:
+    return operands.op0, operands.op1, operands.crn, operands.crm, operands.op2
+
+
+def _general(number: int) -> int:
+    # Unicorn numbers X29 and X30 apart from the rest.
+    return {29: UC_ARM64_REG_FP, 30: UC_ARM64_REG_LR}.get(number, UC_ARM64_REG_X0 + number)
+
+
+def _stack_pointer(pstate: int) -> int:
+    return UC_ARM64_REG_SP_EL0 + (pstate >> 2 & 3 if pstate & 1 else 0)

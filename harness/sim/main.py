@@ -1,0 +1,117 @@
+"""The program `harness-sim`: a command line in, a simulation, its exit code out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import __version__
+from harness.sim.commandline import CommandLineError, Options, parse_command_line
+from harness.sim.ending import Ending, ExitCode
+from harness.sim.interruption import Interruption
+from harness.sim.parameters import ParameterError, list_parameters
+from harness.sim.uart import ConsoleClosed, send
+
+if TYPE_CHECKING:
+    from harness.sim.machine import Machine
+
+STDOUT, STDERR = 1, 2
+BANNER = f"harness-sim [{__version__}], a simulated Corstone-1000 with Cortex-A320 and Ethos-U85"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the simulator with `arguments`, by default those of the process; return its exit code."""
+    try:
+        return _main(sys.argv[1:] if arguments is None else arguments)
+    except ConsoleClosed:  # of stdout or stderr, so there is nobody to tell
+        return ExitCode.CONSOLE_CLOSED
+
+
+def _main(arguments: list[str]) -> int:
+    try:
+        options = parse_command_line(arguments)
+    except (CommandLineError, ParameterError) as error:
+        return _not_started(str(error))
+    if options.version:
+        _print(BANNER)
+        return ExitCode.OK
+    if options.list_parameters:
+        _print(list_parameters())
+        return ExitCode.OK
+    if options.application is None:
+        return _not_started("no application; give the ELF file to run")
+    return _simulate(options, options.application)
+
+
+def _simulate(options: Options, application: Path) -> int:
+    # Only a simulation needs the core and numpy; --version and --list-params answer at once.
+    from harness.sim.image import ImageError, read_elf
+    from harness.sim.machine import Machine
+    from harness.sim.memory import MemoryMapError
+    from harness.sim.uart import Console
+
+    interruption = Interruption()
+    parameters = options.parameters
+    try:
+        with _uart_output(parameters.uart_file) as descriptor:
+            report = _silence if options.quiet else _complain
+            machine = Machine(parameters, Console(descriptor, interruption), interruption, report)
+            machine.start(read_elf(application))
+            for file in options.data:
+                machine.memory.load(file.address, file.path.read_bytes(), f"'{file.path}'")
+            if not options.quiet:
+                _print(BANNER)
+            return _run(machine, options, interruption)
+    except (ImageError, MemoryMapError) as error:
+        return _not_started(str(error))
+    except OSError as error:
+        return _not_started(f"cannot open '{error.filename}': {error.strerror}")
+
+
+def _run(machine: Machine, options: Options, interruption: Interruption) -> int:
+    started = time.perf_counter()
+    with interruption.installed(options.time_limit):
+        ending = machine.run(options.simulated_limit)
+    wall_time = time.perf_counter() - started
+    _announce(ending)
+    if options.statistics:
+        _print(str(machine.statistics(wall_time)))
+    return ending.exit_code
+
+
+def _silence(_line: str) -> None:
+    """Take the place of `_complain` under --quiet."""
+
+
+def _announce(ending: Ending) -> None:
+    if ending.is_error:
+        _complain(ending.message)
+    elif ending.message:
+        _print(ending.message)
+
+
+@contextmanager
+def _uart_output(name: str) -> Iterator[int]:
+    if name == "-":
+        yield STDOUT
+        return
+    with Path(name).open("wb", buffering=0) as file:
+        yield file.fileno()
+
+
+def _not_started(message: str) -> int:
+    _complain(f"Error: {message}")
+    return ExitCode.NOT_STARTED
+
+
+# The UART writes to the same descriptors, so no line may wait in a buffer of sys.stdout or sys.stderr.
+def _print(text: str) -> None:
+    send(STDOUT, text)
+
+
+def _complain(text: str) -> None:
+    send(STDERR, text)

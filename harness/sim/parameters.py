@@ -1,0 +1,156 @@
+"""The simulator's parameters: one table, read by `-C`, by `--list-params` and by the platform.
+
+Names and spelling follow Arm's FVP_Corstone-1000-A320 where it has the parameter; the others are this
+simulator's.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
+
+Value: TypeAlias = bool | int | str
+V = TypeVar("V", bool, int, str)
+
+TOP_INSTANCE = "Corstone_1000_A320"
+MAX_NAME_DISTANCE = 0.6  # difflib's own default: below it a suggestion confuses more than it helps
+BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
+
+
+class ParameterError(Exception):
+    """A `-C` option names no parameter or gives a value it cannot have; the message says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What the command line may say about one field of `Parameters`."""
+
+    name: str
+    description: str
+    default: Value
+    choices: tuple[int, ...] = ()  #: the only values allowed; empty means any within `low`..`high`
+    low: int = 0
+    high: int = 2**64 - 1
+    hexadecimal: bool = False  #: shown as an address in listings
+
+    def parse(self, text: str) -> Value:
+        """Return the value that `text` stands for, in the type of the default; raises ParameterError."""
+        if isinstance(self.default, bool):
+            if text.lower() not in BOOLEANS:
+                raise ParameterError(f"{self.name}={text}: a boolean is 0, 1, true or false")
+            return BOOLEANS[text.lower()]
+        if isinstance(self.default, str):
+            return text
+        try:
+            value = int(text, 0)
+        except ValueError:
+            raise ParameterError(f"{self.name}={text}: not an integer") from None
+        if self.choices and value not in self.choices:
+            raise ParameterError(f"{self.name}={text}: allowed are {', '.join(map(str, self.choices))}")
+        if not self.low <= value <= self.high:
+            raise ParameterError(f"{self.name}={text}: allowed are {self.low:#x} to {self.high:#x}")
+        return value
+
+    def listing(self) -> str:
+        """Return the parameter's line of `--list-params`, in the form that `-f` of an FVP reads back."""
+        kind = {bool: "bool", int: "int", str: "string"}[type(self.default)]
+        default = self._text(self.default)
+        limits = "" if isinstance(self.default, bool | str) else f" : [{self._limits()}]"
+        return (
+            f"{self.name}={default}".ljust(44)
+            + f" # ({kind}, init-time) default = '{default}' : {self.description}{limits}"
+        )
+
+    def _limits(self) -> str:
+        if self.choices:
+            return ", ".join(map(str, self.choices))
+        return f"{self._text(self.low)}..{self._text(self.high)}"
+
+    def _text(self, value: Value) -> str:
+        return f"{value:#x}" if self.hexadecimal else str(int(value) if isinstance(value, bool) else value)
+
+
+def _parameter(
+    name: str,
+    default: V,
+    description: str,
+    *,
+    choices: tuple[int, ...] = (),
+    low: int = 0,
+    high: int = 2**64 - 1,
+    hexadecimal: bool = False,
+) -> V:
+    parameter = Parameter(name, description, default, choices, low, high, hexadecimal)
+    return field(default=default, metadata={"parameter": parameter})
+
+
+def _address(name: str, default: int, description: str) -> int:
+    return _parameter(name, default, description, high=2**40 - 1, hexadecimal=True)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """One simulated board.  Addresses and sizes are in bytes."""
+
+    macs: int = _parameter(
+        "host.ethosu.num_macs",
+        256,
+        "Number of 8x8 MACs performed per cycle",
+        choices=(128, 256, 512, 1024, 2048),
+    )
+    uart_file: str = _parameter("host.uart0.out_file", "-", "File for what the UART sends, - is stdout")
+    shutdown_on_eot: bool = _parameter(
+        "host.uart0.shutdown_on_eot", False, "End the simulation when the UART sends EOT (ASCII 4)"
+    )
+    cache_model: bool = _parameter(
+        "host.cache_model", True, "Keep what the CPU sees of the DRAM apart from what the NPU sees of it"
+    )
+    entry_el: int = _parameter("host.cpu.entry_el", 3, "Exception level at the entry point", low=1, high=3)
+    dram_base: int = _address("host.memory.dram_base", 0x8000_0000, "First address of the DRAM")
+    dram_size: int = _address("host.memory.dram_size", 0x8000_0000, "Size of the DRAM")
+    sram_base: int = _address("host.memory.sram_base", 0x0240_0000, "First address of the NPU SRAM")
+    sram_size: int = _address("host.memory.sram_size", 0x0020_0000, "Size of the NPU SRAM")
+    uart_base: int = _address("host.memory.uart0_base", 0x1A51_0000, "First address of UART0")
+    ethosu_base: int = _address("host.memory.ethosu_base", 0x1A05_0000, "First address of the Ethos-U85")
+    fill: int = _parameter(
+        "host.memory.fill",
+        0,
+        "Byte that memory holds before anything is written to it",
+        high=0xFF,
+        hexadecimal=True,
+    )
+
+
+def _table() -> dict[str, tuple[str, Parameter]]:
+    entries = ((item.name, item.metadata["parameter"]) for item in fields(Parameters))
+    return {parameter.name: (attribute, parameter) for attribute, parameter in entries}
+
+
+TABLE = _table()
+"""Parameter name on the command line → (field of `Parameters`, its description)."""
+
+
+def parse_parameters(assignments: Iterable[str]) -> Parameters:
+    """Return the board that `NAME=VALUE` texts describe; the last of two assignments to a name wins.
+
+    Raises ParameterError for an unknown name, with the nearest known one, or for a value out of range.
+    """
+    values: dict[str, Any] = {}  # field → value, in the type of the field: parse() keeps that of the default
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise ParameterError(f"'{assignment}' is not of the form NAME=VALUE")
+        if name not in TABLE:
+            near = difflib.get_close_matches(name, TABLE, n=1, cutoff=MAX_NAME_DISTANCE)
+            hint = f", did you mean '{near[0]}'?" if near else "; --list-params shows them all"
+            raise ParameterError(f"there is no parameter '{name}'{hint}")
+        attribute, parameter = TABLE[name]
+        values[attribute] = parameter.parse(text)
+    return replace(Parameters(), **values)
+
+
+def list_parameters() -> str:
+    """Return the whole of `--list-params`, one parameter a line, sorted by name."""
+    return "\n".join(parameter.listing() for _, (_, parameter) in sorted(TABLE.items()))

@@ -1,0 +1,40 @@
+"""The block that `--stat` prints, in the layout of Arm's Fast Models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.sim.commandline import NS_PER_SECOND
+from harness.sim.parameters import TOP_INSTANCE
+
+WIDTH = 80
+LABEL = 40
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What one simulation did, and what it cost.  Times are in seconds."""
+
+    instructions: int
+    simulated_ns: int
+    user_time: float
+    system_time: float
+    wall_time: float
+    npu_jobs: int
+    npu_cycles: int
+
+    def __str__(self) -> str:
+        simulated = self.simulated_ns / NS_PER_SECOND
+        mips = self.instructions / self.wall_time / 1e6
+        rows = {
+            "Simulated time": f"{simulated:.6f}s",
+            "User time": f"{self.user_time:.6f}s",
+            "System time": f"{self.system_time:.6f}s",
+            "Wall time": f"{self.wall_time:.6f}s",
+            "Performance index": f"{simulated / self.wall_time:.2f}",
+            f"{TOP_INSTANCE}.host.cpu0": f"{mips:.2f} MIPS ({self.instructions:12d} Inst)",
+            f"{TOP_INSTANCE}.host.ethosu": f"{self.npu_jobs} jobs ({self.npu_cycles:12d} Cycles)",
+        }
+        title = f"--- {TOP_INSTANCE} statistics: "
+        body = "\n".join(f"{label:{LABEL}}: {value}" for label, value in rows.items())
+        return f"{title:-<{WIDTH}}\n{body}\n{'-' * WIDTH}"

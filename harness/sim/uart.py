@@ -1,0 +1,99 @@
+"""UART0: the part of a PL011 that a polled console needs (Arm DDI 0183G, PrimeCell UART PL011).
+
+The transmit FIFO is never full, and nothing is ever received. What is sent goes to a console that keeps the
+bytes of a line together, because a system call for each byte would cost more than the guest code that sends
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable
+
+from harness.sim.interruption import Interruption
+
+EOT = 4
+NEWLINE = 10
+LINE_LIMIT = 4096  # PIPE_BUF of Linux: a pipe that select() calls ready takes as much without a wait
+
+DATA = 0x000
+FLAGS = 0x018
+RX_EMPTY_TX_EMPTY = 0x90  # UARTFR.TXFE | UARTFR.RXFE
+
+# UARTPeriphID0-3 and UARTPCellID0-3 of a PL011 r1p5, DDI 0183G section 3.3.
+IDENTITY = dict(zip(range(0xFE0, 0x1000, 4), (0x11, 0x10, 0x34, 0x00, 0x0D, 0xF0, 0x05, 0xB1), strict=True))
+# Registers that hold what was written, with their reset values: IBRD, FBRD, LCR_H, CR, IFLS, IMSC, DMACR.
+SETTINGS = {0x024: 0, 0x028: 0, 0x02C: 0, 0x030: 0x300, 0x034: 0x12, 0x038: 0, 0x048: 0}
+
+
+class ConsoleClosed(Exception):
+    """Whoever read the console has gone."""
+
+
+def send(descriptor: int, text: str) -> None:
+    """Write a line to `descriptor` at once; raises ConsoleClosed."""
+    pending = bytearray(f"{text}\n".encode())
+    while pending:
+        _send_some(descriptor, pending)
+
+
+def _send_some(descriptor: int, pending: bytearray) -> None:
+    """Move the bytes that `descriptor` takes now out of `pending`."""
+    try:
+        written = os.write(descriptor, pending)
+    except OSError as error:  # EPIPE from a pipe, EIO from a terminal, ENOSPC from a file
+        pending.clear()
+        raise ConsoleClosed(f"the console cannot be written: {error.strerror}") from None
+    del pending[:written]
+
+
+class Console:
+    """A file descriptor that receives the UART's bytes, a line or at most `LINE_LIMIT` bytes at a time."""
+
+    def __init__(self, descriptor: int, interruption: Interruption) -> None:
+        self._descriptor = descriptor
+        self._interruption = interruption
+        self._pending = bytearray()
+
+    def put(self, byte: int) -> None:
+        """Take one byte; raises ConsoleClosed, or Interrupted while the reader lets us wait."""
+        self._pending.append(byte)
+        if byte == NEWLINE or len(self._pending) >= LINE_LIMIT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand every byte taken so far to the reader; raises as `put`."""
+        with self._interruption.interruptible():
+            while self._pending:
+                _send_some(self._descriptor, self._pending)
+
+    def abandon(self) -> None:
+        """Hand over what the reader takes without a wait, for an end that may not be held up."""
+        while self._pending and select.select([], [self._descriptor], [], 0)[1]:
+            _send_some(self._descriptor, self._pending)
+
+
+class Uart:
+    """The device, as seen through its 4 KiB register window."""
+
+    def __init__(self, console: Console, on_eot: Callable[[], None]) -> None:
+        self._console = console
+        self._on_eot = on_eot
+        self._settings = dict(SETTINGS)
+
+    def read(self, offset: int) -> int:
+        """Return a register; DATA and reserved registers read as zero."""
+        if offset == FLAGS:
+            return RX_EMPTY_TX_EMPTY
+        return self._settings.get(offset, IDENTITY.get(offset, 0))
+
+    def write(self, offset: int, value: int) -> None:
+        """Write a register; raises as `Console.put`."""
+        if offset == DATA:
+            byte = value & 0xFF
+            self._console.put(byte)
+            if byte == EOT:
+                self._on_eot()
+        elif offset in self._settings:
+            self._settings[offset] = value & 0xFFFF
