@@ -34,7 +34,10 @@ def place_tensors(
     Raises ModelError when file and compiler differ in their number or in a size.
     """
     if len(tensors) != len(placements):
-        raise ModelError(f"{name} has {len(tensors)} {kind}s, but its compiled network has {len(placements)}")
+        raise ModelError(
+            f"{name} has {len(tensors)} {kind}s, but its compiled network has {len(placements)}",
+            hint="the compiler drops inputs that no output depends on, and outputs that no operator makes",
+        )
     placed = []
     for tensor, placement in zip(tensors, placements, strict=True):
         if tensor.size != placement.size:

@@ -29,7 +29,8 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
     name = source.name
     if source.kind is ModelKind.RAW_NPZ:
         raw = read_raw(name, source.data)
-        inputs, outputs = _unnamed_tensors("input", raw.inputs), _unnamed_tensors("output", raw.outputs)
+        inputs = _unnamed_tensors(name, "input", raw.inputs)
+        outputs = _unnamed_tensors(name, "output", raw.outputs)
     else:
         graph = read_tflite(name, source.data)
         raw = _read_optimised(name, graph)
@@ -62,7 +63,10 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
     )
 
 
-def _unnamed_tensors(kind: str, placements: Sequence[Placement]) -> tuple[Tensor, ...]:
+def _unnamed_tensors(name: str, kind: str, placements: Sequence[Placement]) -> tuple[Tensor, ...]:
+    for placement in placements:
+        if placement.element_size not in _DTYPE_OF_WIDTH:
+            raise ModelError(f"{name} has an {kind} with elements of {placement.element_size} bytes")
     return tuple(
         Tensor(
             name=f"{kind}_{index}",

@@ -89,7 +89,7 @@ def read_tflite(name: str, data: bytes) -> TfliteGraph:
         if model.SubgraphsLength() != 1:
             raise ModelError(f"{name} has {model.SubgraphsLength()} subgraphs; only one can be run")
         return _read_graph(model)
-    except (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError) as error:
+    except (struct.error, LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         # The schema's readers check nothing, so a damaged file ends in whatever its wrong offsets lead to.
         raise ModelError(f"{name} is a damaged .tflite file: {error}") from error
 

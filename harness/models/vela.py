@@ -13,6 +13,7 @@ from harness.cache import cached_folder, content_key
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import MAC_COUNTS, CompiledModel
+from harness.models.payload import read_payload_header
 from harness.models.placement import place_tensors
 from harness.models.precompiled import open_precompiled
 from harness.models.tflite_file import TfliteGraph, read_tflite
@@ -33,9 +34,11 @@ _FLOAT_TYPES = frozenset({"float16", "float32", "float64"})
 # The message of regor/compiler/raw_writer.cpp (Vela 5.2) for operators that stay on the CPU.
 _CPU_OPERATORS = re.compile(r"passthrough/CPU operations \(found ([^)]*)\)")
 _NO_NPU_OPERATOR = re.compile(r"RawWriter expects .*\(found 0 operations\)")
-# Exceptions that Vela raises for its command line and configuration file (Vela 5.2, errors.py).
-_OPTION_ERROR = re.compile(r"(?:CliOptionError|ConfigOptionError): '?(?:Error: )?(.*?)'?$", re.MULTILINE)
-_TELLING_LINE = re.compile(r"^(Warning|Reason|Error|\S*Error:)")
+# What Vela's argument parser says, and the exceptions it raises for its options (Vela 5.2, errors.py).
+_OPTION_ERROR = re.compile(
+    r"^(?:vela: error|\S*(?:CliOptionError|ConfigOptionError)): '?(?:Error: )?(.*?)'?$", re.MULTILINE
+)
+_TELLING_LINE = re.compile(r"^(Warning|Reason|Error|vela: error|\S*Error:)")
 
 
 @dataclass(frozen=True)
@@ -181,9 +184,9 @@ def _failure(name: str, done: Finished) -> ModelError | UsageError:
 
 
 def _telling_lines(done: Finished) -> tuple[str, ...]:
-    """The lines that name a cause, then the last ones; what lies between is progress."""
-    telling = [line for line in done.output.splitlines() if _TELLING_LINE.match(line)]
-    return tuple(dict.fromkeys([*telling[:_EVIDENCE_LINES], *done.tail(3)]))
+    """The lines that name a cause; without any, the last ones."""
+    telling = [line.rstrip() for line in done.output.splitlines() if _TELLING_LINE.match(line)]
+    return tuple(telling[:_EVIDENCE_LINES]) or done.tail()
 
 
 def _assemble(
@@ -192,7 +195,7 @@ def _assemble(
     return CompiledModel(
         name=source.name,
         source_sha256=source.sha256,
-        macs=options.macs or DEFAULT_MACS,
+        macs=read_payload_header(source.name, raw.command_stream).macs,
         command_stream=raw.command_stream,
         weights=raw.weights,
         scratch_size=raw.scratch_size,

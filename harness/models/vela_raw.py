@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ def read_raw(name: str, data: bytes) -> RawNetwork:
             return _read_arrays(name, arrays)
     except KeyError as error:
         raise ModelError(f"{name} is not Vela's raw output: {error.args[0]}") from error
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ModelError(f"{name} cannot be read as Vela's raw output: {error}") from error
 
 
