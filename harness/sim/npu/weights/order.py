@@ -23,6 +23,15 @@ PADDING = -1
 CORES = {128: 1, 256: 1, 512: 2, 1024: 4, 2048: 4}
 
 
+def ifm_block_depth(macs: int, ofm_ublock: int, ifm_bits: int, part_kernel: bool, sparse: bool) -> int:
+    """IFM channels that a convolution takes into an IFM block (Vela 5.2, .../ethosu85/ethos_u85.cpp)."""
+    if part_kernel:
+        return 16
+    if ifm_bits == 32 or (macs <= 256 and ofm_ublock == 16 and not sparse):
+        return 32
+    return 128 if sparse and ifm_bits == 8 else 64
+
+
 @dataclass(frozen=True)
 class WeightOrder:
     """The walk through one operation's weights; sizes that no register holds are derived here."""
@@ -58,14 +67,12 @@ class WeightOrder:
     @property
     def ifm_block(self) -> int:
         """IFM channels of an IFM block."""
-        layout = self.layout
         if self.depthwise:
             return 1
-        if layout.traversal is Traversal.PART_KERNEL:
-            return 16
-        if layout.ifm_bits == 32 or (layout.macs <= 256 and self.ofm_ublock == 16 and not layout.sparse):
-            return 32
-        return 128 if layout.sparse and layout.ifm_bits == 8 else 64
+        part_kernel = self.layout.traversal is Traversal.PART_KERNEL
+        return ifm_block_depth(
+            self.layout.macs, self.ofm_ublock, self.layout.ifm_bits, part_kernel, self.layout.sparse
+        )
 
     @property
     def ifm_ublock(self) -> int:

@@ -1,21 +1,20 @@
-"""An estimate of the NPU cycles that a command stream takes."""
+"""What a command stream asks the NPU to do, as far as it takes time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Memory(Enum):
-    """Where an address lies, as far as its speed is concerned."""
+    """Where data lies, as far as its speed is concerned."""
 
     SRAM = "sram"
     EXTERNAL = "external"
     CHAINED = "chained"
     """A chaining buffer inside the NPU: no traffic."""
     LUT = "lut"
-    """The NPU's own table RAM (DMA destination only)."""
+    """The NPU's own table RAM, a DMA destination."""
 
 
 class Unit(Enum):
@@ -27,7 +26,7 @@ class Unit(Enum):
     """MAX, MIN, AVERAGE, SUM and ARGMAX windows."""
     REDUCE_SUM = "reduce-sum"
     ELEMENTWISE = "elementwise"
-    """ELEMENTWISE, and POOL in mode NONE, which passes through the output stage only."""
+    """ELEMENTWISE, and POOL in mode NONE, which only passes through the output stage."""
     RESIZE = "resize"
 
 
@@ -46,7 +45,7 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class WeightTraffic:
-    """What an operation fetches besides feature maps (byte counts are those of the LENGTH registers)."""
+    """What an operation fetches besides feature maps; byte counts are those of the LENGTH registers."""
 
     weight_bytes: int
     """The sum over all weight streams."""
@@ -84,6 +83,11 @@ class KernelWork:
     swaps_rows: bool = False
     """The OFM write transposes height and width or reverses the width."""
 
+    @property
+    def ifm_bits(self) -> int:
+        """Bits of an operand; they are those of the OFM where all operands are scalars."""
+        return self.ifms[0].bits if self.ifms else self.ofm.bits
+
 
 @dataclass(frozen=True)
 class DmaWork:
@@ -95,49 +99,17 @@ class DmaWork:
 
 
 @dataclass(frozen=True)
-class DmaWait:
-    """DMA_WAIT: go on when at most *outstanding* transfers are under way."""
+class KernelWait:
+    """KERNEL_WAIT: read on when at most *outstanding* kernels are unfinished."""
 
     outstanding: int
 
 
-Work = KernelWork | DmaWork | DmaWait
-
-
 @dataclass(frozen=True)
-class MemorySpeed:
-    """One memory as the NPU sees it; bytes, cycles and outstanding transactions."""
+class DmaWait:
+    """DMA_WAIT: read on when at most *outstanding* transfers are unfinished."""
 
-    bytes_per_cycle: float
-    read_latency: int
-    write_latency: int
-    burst: int
-    reads: int
-    writes: int
+    outstanding: int
 
 
-@dataclass(frozen=True)
-class MemoryProfile:
-    """The two memories of a system."""
-
-    sram: MemorySpeed
-    external: MemorySpeed
-
-
-@dataclass(frozen=True)
-class CycleEstimate:
-    """NPU cycles by what causes them.  Estimates, never measurements; integers, equal on every run.
-
-    The terms overlap in time, so *total* is not their sum.
-    """
-
-    mac: int
-    output_stage: int
-    memory: int
-    issue: int
-    total: int
-
-
-def estimate(work: Sequence[Work], macs: int, profile: MemoryProfile) -> CycleEstimate:
-    """Estimate the cycles from the first to the last of *work*, given in command-stream order."""
-    raise NotImplementedError
+Work = KernelWork | DmaWork | KernelWait | DmaWait
