@@ -1,0 +1,162 @@
+"""CONV and DEPTHWISE: multiply, accumulate, scale per channel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu import cycles
+from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.config import NpuConfig
+from harness.sim.npu.constants import Constants, constants_from_registers
+from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import AccInput, Decomposition, WeightFormat, WeightOrder
+from harness.sim.npu.output import OutputStage, output_stage
+from harness.sim.npu.registers import Registers
+from harness.sim.npu.weights import Traversal, WeightLayout
+from harness.sim.npu.window import Window, window_from_registers
+
+COLUMN_ELEMENTS = 1 << 20
+"""Input elements laid out for one matrix product; larger operations are done in strips of output rows."""
+
+MAX_PRODUCTS = 1 << 36
+"""Largest operation that is computed, in multiplications: far above any real layer.
+
+It keeps a corrupted stream from running for hours.
+"""
+
+_TRAVERSALS = {
+    WeightOrder.DEPTH_FIRST: Traversal.DEPTH_FIRST,
+    WeightOrder.PART_KERNEL_FIRST: Traversal.PART_KERNEL,
+}
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """One CONV or DEPTHWISE operation."""
+
+    ifm: InMemory | Chained
+    zero_point: int
+    window: Window
+    constants: Constants
+    output: OutputStage
+    blocks: Blocks
+
+    def run(self, machine: Machine) -> None:
+        """Compute the OFM.  Raises CommandError, AccessFault."""
+        limits = np.iinfo(self.ifm.dtype)
+        largest_input = max(int(limits.max) - self.zero_point, self.zero_point - int(limits.min))
+        matrix = self.constants.matrix(machine, largest_input)
+        bias, scale = self.constants.bias_and_scale(machine)
+        padded = self.window.pad(
+            self.ifm.read(machine, Channel.IFM), self.zero_point, fill=0, dtype=matrix.values.dtype
+        )
+        multiply = _depthwise if self._is_depthwise else _dense
+        accumulators = multiply(self.window.windows(padded), matrix.values).astype(np.int64)
+        accumulators += bias
+        if matrix.largest + int(np.abs(bias).max()) >= self.blocks.accumulator_limit:
+            self.blocks.check_accumulators(accumulators)
+        self.output.finish(machine, accumulators, scale)
+
+    def work(self, memories: Memories) -> cycles.KernelWork:
+        """Describe the operation to the cycle estimate."""
+        layout = self.constants.layout
+        return cycles.KernelWork(
+            unit=cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV,
+            ofm=traffic([self.output.ofm], memories)[0],
+            ifms=traffic([self.ifm], memories),
+            ofm_block=self.blocks.ofm,
+            microblock=self.blocks.micro,
+            kernel=self.window.kernel,
+            stride=self.window.stride,
+            dilation=self.window.dilation,
+            part_kernel=layout.traversal is Traversal.PART_KERNEL,
+            acc48=self.blocks.acc48,
+            weights=cycles.WeightTraffic(
+                weight_bytes=sum(span.size for span in self.constants.weights),
+                weight_memory=memories[self.constants.weights[0].region],
+                scale_bytes=self.constants.scales.size,
+                scale_memory=memories[self.constants.scales.region],
+                fast=layout.fast,
+                sparse=layout.sparse,
+            ),
+            swaps_rows=swaps_rows(self.output),
+        )
+
+    @property
+    def _is_depthwise(self) -> bool:
+        return self.constants.layout.traversal is Traversal.DEPTHWISE
+
+
+def _dense(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    height, width, *kernel = windows.shape
+    size = math.prod(kernel)
+    weights = matrix.reshape(size, -1)
+    sums = np.empty((height, width, weights.shape[1]), matrix.dtype)
+    strip = max(1, COLUMN_ELEMENTS // (width * size))
+    for first in range(0, height, strip):
+        rows = windows[first : first + strip]
+        sums[first : first + strip] = (rows.reshape(-1, size) @ weights).reshape(len(rows), width, -1)
+    return sums
+
+
+def _depthwise(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    sums = np.zeros((*windows.shape[:2], windows.shape[4]), matrix.dtype)
+    for y, x in np.ndindex(matrix.shape[:2]):
+        sums += windows[:, :, y, x] * matrix[y, x]
+    return sums
+
+
+def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Convolution:
+    """Read the registers of a CONV or DEPTHWISE operation.  Raises CommandError."""
+    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.RESET:
+        raise CommandError("a convolution that continues earlier accumulators is not modelled")
+    output = output_stage(registers, per_channel=True)
+    ifm_depth = registers.value("IFM_DEPTH_M1") + 1
+    if depthwise and ifm_depth != output.shape[2]:
+        raise CommandError(f"a depthwise operation from {ifm_depth} to {output.shape[2]} channels")
+    window = window_from_registers(registers, output.shape[:2], ifm_depth)
+    products = math.prod((*output.shape, *window.kernel, 1 if depthwise else ifm_depth))
+    if products > MAX_PRODUCTS:
+        raise CommandError(f"{products} multiplications in one operation are more than {MAX_PRODUCTS}")
+    ifm = stored(registers, "IFM", (*window.ifm, ifm_depth))
+    blocks = blocks_from_registers(registers)
+    layout = _weight_layout(registers, config, depthwise, output, ifm, window, blocks)
+    constants = constants_from_registers(registers, config, layout, blocks.acc48)
+    return Convolution(ifm, zero_point(registers, "IFM"), window, constants, output, blocks)
+
+
+def _weight_layout(
+    registers: Registers,
+    config: NpuConfig,
+    depthwise: bool,
+    output: OutputStage,
+    ifm: InMemory | Chained,
+    window: Window,
+    blocks: Blocks,
+) -> WeightLayout:
+    if registers.enum(Decomposition, "KERNEL_STRIDE", "decomposition") is not Decomposition.D8X8:
+        raise CommandError("kernels cut into 4x4 are not modelled")
+    order = registers.enum(WeightOrder, "KERNEL_STRIDE", "weight_order")
+    return WeightLayout(
+        macs=config.macs,
+        fast=registers.enum(WeightFormat, "WEIGHT_FORMAT", "format") is WeightFormat.FWD,
+        sparse=bool(registers.value("WEIGHT_FORMAT", "sparse")),
+        traversal=Traversal.DEPTHWISE if depthwise else _TRAVERSALS[order],
+        ofm_depth=output.shape[2],
+        ifm_depth=ifm.shape[2],
+        kernel_height=window.kernel[0],
+        kernel_width=window.kernel[1],
+        stride_y=window.stride[0],
+        stride_x=window.stride[1],
+        dilation_y=window.dilation[0],
+        dilation_x=window.dilation[1],
+        ofm_block_depth=blocks.ofm[2],
+        microblock=blocks.micro,
+        ifm_bits=8 * ifm.dtype.itemsize,
+    )

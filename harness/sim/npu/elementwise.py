@@ -1,0 +1,146 @@
+"""ELEMENTWISE: arithmetic on one or two feature maps, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu import cycles
+from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.feature_map import Operand, Shape, element_type, operand, zero_point
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import Elementwise
+from harness.sim.npu.output import OutputStage, output_stage
+from harness.sim.npu.registers import Registers
+from harness.sim.npu.scaling import Scale, round_shift
+
+Int = NDArray[np.int64]
+
+_BROADCAST_BITS = (1, 2, 4)  #: of IFM_BROADCAST, for height, width, depth
+_WORD = 32
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """One ELEMENTWISE operation."""
+
+    mode: Elementwise
+    operands: tuple[Operand, ...]
+    zero_points: tuple[int, ...]
+    scales: tuple[Scale, ...]  #: IFM_SCALE, then IFM2_SCALE where the mode has a use for it
+    output: OutputStage
+    blocks: Blocks
+
+    def run(self, machine: Machine) -> None:
+        """Compute the OFM.  Raises CommandError, AccessFault."""
+        values = [
+            source.read(machine, Channel.IFM).astype(np.int64) - zero
+            for source, zero in zip(self.operands, self.zero_points, strict=True)
+        ]
+        result = _MODES[self.mode].compute(self, *values)
+        self.output.finish(machine, np.broadcast_to(result, self.output.shape))
+
+    def work(self, memories: Memories) -> cycles.KernelWork:
+        """Describe the operation to the cycle estimate."""
+        return cycles.KernelWork(
+            unit=cycles.Unit.ELEMENTWISE,
+            ofm=traffic([self.output.ofm], memories)[0],
+            ifms=traffic(self.operands, memories),
+            ofm_block=self.blocks.ofm,
+            microblock=self.blocks.micro,
+            acc48=self.blocks.acc48,
+            binary=len(self.operands) == 2,
+            swaps_rows=swaps_rows(self.output),
+        )
+
+
+def _leaky_relu(operation: Arithmetic, values: Int) -> Int:
+    positive, negative = operation.scales
+    return np.where(values >= 0, positive.apply(values), negative.apply(values))
+
+
+def _shift_right(operation: Arithmetic, values: Int, amount: Int) -> Int:
+    _check_amount(amount)
+    scale = operation.output.scale
+    return round_shift(values, amount, scale.rounding, scale.double_round)
+
+
+def _shift_left(_: Arithmetic, values: Int, amount: Int) -> Int:
+    _check_amount(amount)
+    return (values << amount).astype(np.int32).astype(np.int64)
+
+
+def _check_amount(amount: Int) -> None:
+    if amount.min() < 0 or amount.max() >= _WORD:
+        raise CommandError(f"shifts by {amount.min()} to {amount.max()} bits are not modelled")
+
+
+def _leading_zeros(_: Arithmetic, values: Int) -> Int:
+    # frexp's exponent of n > 0 is the number of bits in n; 32 bits are exact in float64.
+    return _WORD - np.frexp((values & 0xFFFFFFFF).astype(np.float64))[1].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """How an elementwise mode computes, and what it takes."""
+
+    compute: Callable[..., Int]
+    operands: int = 2
+    scales: int = 0  #: how many of IFM_SCALE and IFM2_SCALE it applies; the others have to be one
+    word_only: bool = False  #: modelled for 32-bit inputs only
+
+
+_MODES = {
+    Elementwise.MUL: _Mode(lambda _, a, b: a * b),
+    Elementwise.ADD: _Mode(lambda op, a, b: op.scales[0].apply(a) + op.scales[1].apply(b), scales=2),
+    Elementwise.SUB: _Mode(lambda op, a, b: op.scales[0].apply(a) - op.scales[1].apply(b), scales=2),
+    Elementwise.MIN: _Mode(lambda _, a, b: np.minimum(a, b)),
+    Elementwise.MAX: _Mode(lambda _, a, b: np.maximum(a, b)),
+    Elementwise.LRELU: _Mode(_leaky_relu, operands=1, scales=2),
+    Elementwise.ABS: _Mode(lambda _, a: np.abs(a), operands=1),
+    Elementwise.CLZ: _Mode(_leading_zeros, operands=1, word_only=True),
+    Elementwise.SHR: _Mode(_shift_right),
+    Elementwise.SHL: _Mode(_shift_left, word_only=True),
+}
+
+
+def elementwise(registers: Registers, mode: Elementwise) -> Arithmetic:
+    """Read the registers of an ELEMENTWISE operation.  Raises CommandError."""
+    rule = _MODES.get(mode)
+    if rule is None:
+        raise CommandError(f"elementwise mode {mode.name} is not modelled")
+    output = output_stage(registers, per_channel=False)
+    names = ("IFM", "IFM2")[: rule.operands]
+    scales = tuple(
+        Scale.from_register(registers, f"{name}_SCALE")
+        for name in ("IFM", "IFM2")[: max(rule.operands, rule.scales)]
+    )
+    if not all(scale.is_one for scale in scales[rule.scales :]):
+        raise CommandError(f"{mode.name} with scaled inputs is not modelled")
+    wide = element_type(registers, "IFM").itemsize * 8 == _WORD
+    if rule.word_only and not wide:
+        raise CommandError(f"{mode.name} is modelled for 32-bit inputs only")
+    if mode is Elementwise.MUL and wide:
+        # The multiplier of OFM_SCALE has no room beside a 64-bit product: only the shift applies.
+        output = replace(output, scale=replace(output.scale, multiplier=np.array(1)))
+    elif mode in (Elementwise.SHR, Elementwise.SHL, Elementwise.CLZ) and not output.scale.is_one:
+        raise CommandError(f"{mode.name} with a scaled output is not modelled")
+    return Arithmetic(
+        mode,
+        tuple(operand(registers, name, _broadcast(registers, name, output.shape)) for name in names),
+        tuple(zero_point(registers, name) for name in names),
+        scales,
+        output,
+        blocks_from_registers(registers),
+    )
+
+
+def _broadcast(registers: Registers, name: str, shape: Shape) -> Shape:
+    """Return an operand's shape: 1 along each axis that IFM_BROADCAST or IFM2_BROADCAST names."""
+    bits = registers.value(f"{name}_BROADCAST")
+    height, width, depth = (1 if bits & bit else n for n, bit in zip(shape, _BROADCAST_BITS, strict=True))
+    return height, width, depth

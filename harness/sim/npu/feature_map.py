@@ -1,0 +1,200 @@
+"""Feature maps: where an operation's input or output lies, and how its elements are found there.
+
+A feature map is an array of (height, width, depth).  With byte strides S and element size e, element
+(y, x, c) of a tile lies at base + y*Sy + x*Sx + c*e in NHWC, in NHCWB16 at base + y*Sy + (c//16)*Sc + x*16*e
++ (c%16)*e.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import Format, Precision, Storage
+from harness.sim.npu.registers import Registers
+
+Shape = tuple[int, int, int]
+ElementType = np.dtype[np.integer[Any]]
+Elements = NDArray[np.integer[Any]]
+
+BRICK = 16  #: channels that lie side by side in NHCWB16
+
+MAX_ELEMENTS = 1 << 25
+"""Largest feature map that is computed: 32 Mi elements, far above what the NPU's users run.
+
+It keeps a corrupted stream from asking for terabytes.
+"""
+
+_ELEMENT_TYPES: dict[tuple[bool, Precision], ElementType] = {
+    (False, Precision.B8): np.dtype(np.uint8),
+    (False, Precision.B16): np.dtype("<u2"),
+    (True, Precision.B8): np.dtype(np.int8),
+    (True, Precision.B16): np.dtype("<i2"),
+    (True, Precision.B32): np.dtype("<i4"),
+    (True, Precision.B64): np.dtype("<i8"),
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A box of elements with one base address and constant strides."""
+
+    box: tuple[slice, slice, slice]
+    shape: Shape
+    offset: int  #: bytes from the region's base pointer to the first element
+    strides: Shape  #: bytes
+    size: int  #: bytes from the first element's start to the last one's end
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A feature map in one of the memory regions."""
+
+    shape: Shape
+    dtype: ElementType
+    region: int
+    brick: bool
+    pieces: tuple[Piece, ...]
+
+    def read(self, machine: Machine, channel: Channel) -> Elements:
+        """Return the elements; where they are evenly spaced, without copying them."""
+        if len(self.pieces) == 1:
+            return self._view(machine, self.pieces[0], channel)
+        values = np.empty(self.shape, self.dtype)
+        for piece in self.pieces:
+            values[piece.box] = self._view(machine, piece, channel)
+        return values
+
+    def write(self, machine: Machine, values: Elements) -> None:
+        """Store `values`, which fit the element type."""
+        for piece in self.pieces:
+            self._view(machine, piece, Channel.OFM)[...] = values[piece.box]
+
+    def _view(self, machine: Machine, piece: Piece, channel: Channel) -> Elements:
+        memory = machine.view(self.region, piece.offset, piece.size, channel)
+        return np.ndarray(piece.shape, self.dtype, memory.data, strides=piece.strides)
+
+
+@dataclass(frozen=True)
+class Chained:
+    """A feature map in a chaining buffer, written by an operation shortly before it is read."""
+
+    shape: Shape
+    dtype: ElementType
+    buffer: int
+
+    def read(self, machine: Machine, _: Channel) -> Elements:
+        """Return the elements."""
+        return machine.chained(self.buffer, self.shape)
+
+    def write(self, machine: Machine, values: Elements) -> None:
+        """Keep `values` for the operation that follows."""
+        machine.chain(self.buffer, values)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An operand that stands in OP_SCALAR."""
+
+    value: int
+    dtype: ElementType
+    shape: Shape = (1, 1, 1)
+
+    def read(self, _machine: Machine, _channel: Channel) -> Elements:
+        """Return the one element."""
+        return np.full(self.shape, self.value, np.int64)
+
+
+Operand = InMemory | Chained | Scalar
+
+
+def element_type(registers: Registers, name: str) -> ElementType:
+    """Return the element type that IFM_PRECISION, IFM2_PRECISION or OFM_PRECISION describes."""
+    signed = bool(registers.value(f"{name}_PRECISION", "signed"))
+    precision = registers.enum(Precision, f"{name}_PRECISION", "precision")
+    try:
+        return _ELEMENT_TYPES[signed, precision]
+    except KeyError:
+        raise CommandError(f"{name} of unsigned {8 << precision}-bit elements is not modelled") from None
+
+
+def zero_point(registers: Registers, name: str) -> int:
+    """Return a zero point, which is signed when the elements are."""
+    register = f"{name}_ZERO_POINT"
+    signed = registers.value(f"{name}_PRECISION", "signed")
+    return registers.signed(register) if signed else registers.value(register)
+
+
+def operand(registers: Registers, name: str, shape: Shape) -> Operand:
+    """Read where IFM or IFM2 lies."""
+    if registers.enum(Storage, f"{name}_PRECISION", "storage") is Storage.NONE:
+        return Scalar(registers.signed("OP_SCALAR", 32), element_type(registers, name))
+    return stored(registers, name, shape)
+
+
+def stored(registers: Registers, name: str, shape: Shape) -> InMemory | Chained:
+    """Read where a feature map of `shape` lies."""
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise CommandError(f"{name} of {shape} is larger than {MAX_ELEMENTS} elements")
+    dtype = element_type(registers, name)
+    region = registers.value(f"{name}_REGION")
+    storage = registers.enum(Storage, f"{name}_PRECISION", "storage")
+    if storage is Storage.CHAINED:
+        return Chained(shape, dtype, region)
+    if storage is not Storage.TILE2X2:
+        raise CommandError(f"{name} storage {storage.name} is not modelled")
+    brick = registers.enum(Format, f"{name}_PRECISION", "format") is Format.NHCWB16
+    pieces = _brick_pieces if brick else _plain_pieces
+    return InMemory(shape, dtype, region, brick, tuple(pieces(registers, name, shape, dtype.itemsize)))
+
+
+def _tiles(registers: Registers, name: str, shape: Shape) -> Iterator[tuple[int, slice, slice]]:
+    """Yield base address, rows and columns of the up to four tiles that hold any element.
+
+    Tiles 0 and 1 lie side by side, cut after WIDTH0 columns; 2 and 3 lie below them, cut after HEIGHT0 and
+    HEIGHT1 rows.
+    """
+    height, width, _ = shape
+    column = min(registers.value(f"{name}_WIDTH0_M1") + 1, width)
+    left_row = min(registers.value(f"{name}_HEIGHT0_M1") + 1, height)
+    right_row = min(registers.value(f"{name}_HEIGHT1_M1") + 1, height)
+    tiles = (
+        (slice(0, left_row), slice(0, column)),
+        (slice(0, right_row), slice(column, width)),
+        (slice(left_row, height), slice(0, column)),
+        (slice(right_row, height), slice(column, width)),
+    )
+    for index, (rows, columns) in enumerate(tiles):
+        if rows.start < rows.stop and columns.start < columns.stop:
+            yield registers.value(f"{name}_BASE{index}"), rows, columns
+
+
+def _piece(box: tuple[slice, slice, slice], offset: int, strides: Shape, element: int) -> Piece:
+    height, width, depth = (axis.stop - axis.start for axis in box)
+    shape = (height, width, depth)
+    size = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) + element
+    return Piece(box, shape, offset, strides, size)
+
+
+def _plain_pieces(registers: Registers, name: str, shape: Shape, element: int) -> Iterator[Piece]:
+    strides = (registers.value(f"{name}_STRIDE_Y"), registers.value(f"{name}_STRIDE_X"), element)
+    if registers.value(f"{name}_STRIDE_C") != element:
+        raise CommandError(f"{name} in NHWC format with gaps between its channels is not modelled")
+    for base, rows, columns in _tiles(registers, name, shape):
+        yield _piece((rows, columns, slice(0, shape[2])), base, strides, element)
+
+
+def _brick_pieces(registers: Registers, name: str, shape: Shape, element: int) -> Iterator[Piece]:
+    strides = (registers.value(f"{name}_STRIDE_Y"), BRICK * element, element)
+    brick_stride = registers.value(f"{name}_STRIDE_C")
+    for base, rows, columns in _tiles(registers, name, shape):
+        for first in range(0, shape[2], BRICK):
+            channels = slice(first, min(first + BRICK, shape[2]))
+            yield _piece((rows, columns, channels), base + first // BRICK * brick_stride, strides, element)

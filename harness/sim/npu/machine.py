@@ -1,0 +1,57 @@
+"""The state that operations share while a stream runs: memory, table RAM, chaining buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu.faults import AccessFault, BusFault, Channel, CommandError
+from harness.sim.npu.memory import Memory
+
+REGIONS = 8
+LUT_BYTES = 2048
+"""Size of the table RAM: 8 slots of 256 bytes (Vela 5.2, regor/architecture/ethosu85/ethos_u85.cpp)."""
+
+
+class Machine:
+    """One NPU at work.
+
+    The table RAM keeps its content from one stream to the next; the chaining buffers do not.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._base_pointers: tuple[int, ...] = ()
+        self.lut: NDArray[np.uint8] = np.zeros(LUT_BYTES, np.uint8)
+        self._chains: dict[int, NDArray[np.integer[Any]]] = {}
+
+    def start(self, base_pointers: Sequence[int]) -> None:
+        """Get ready for a stream whose region i lies at base_pointers[i]."""
+        self._base_pointers = tuple(base_pointers)
+        self._chains.clear()
+
+    def view(self, region: int, offset: int, size: int, channel: Channel) -> NDArray[np.uint8]:
+        """Return the bytes of a region.  Raises AccessFault when there is no memory."""
+        if region >= len(self._base_pointers):
+            raise CommandError(f"region {region} has no base pointer")
+        address = self._base_pointers[region] + offset
+        try:
+            return self._memory.view(address, size)
+        except BusFault as fault:
+            raise AccessFault(fault, region, channel) from fault
+
+    def chain(self, buffer: int, values: NDArray[np.integer[Any]]) -> None:
+        """Leave an operation's output in a chaining buffer."""
+        self._chains[buffer] = values
+
+    def chained(self, buffer: int, shape: tuple[int, int, int]) -> NDArray[np.integer[Any]]:
+        """Take an operation's input from a chaining buffer."""
+        values = self._chains.get(buffer)
+        if values is None:
+            raise CommandError(f"chaining buffer {buffer} is read and was never written")
+        if values.shape != shape:
+            raise CommandError(f"chaining buffer {buffer} holds {values.shape}, {shape} is read from it")
+        return values

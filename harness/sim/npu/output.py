@@ -1,0 +1,99 @@
+"""The output stage: what every operation's accumulators go through on their way to the OFM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu.activation import Lut, lut_from_registers
+from harness.sim.npu.faults import CommandError
+from harness.sim.npu.feature_map import Chained, InMemory, Shape, element_type, stored, zero_point
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import AccOutput, ClipRange, Reverse, ScaleMode, Transpose
+from harness.sim.npu.registers import Registers
+from harness.sim.npu.scaling import Scale
+
+_AXES = {"H": 0, "W": 1, "C": 2}
+
+
+@dataclass(frozen=True)
+class OutputStage:
+    """Scale, add the zero point, clip, look up, saturate, permute and store, in this order."""
+
+    shape: Shape  #: of the accumulators: before the transposition
+    scale: Scale  #: OFM_SCALE; an operation with one scale per channel brings its own
+    zero_point: int
+    clip: tuple[int, int]
+    lut: Lut | None
+    transpose: tuple[int, int, int]
+    reverse: int | None
+    ofm: InMemory | Chained
+
+    def finish(
+        self, machine: Machine, accumulators: NDArray[np.int64], per_channel: Scale | None = None
+    ) -> None:
+        """Turn accumulators into output elements.  Raises CommandError, AccessFault."""
+        values = (per_channel or self.scale).apply(accumulators) + self.zero_point
+        np.clip(values, *self.clip, out=values)
+        if self.lut is not None:
+            values = self.lut.apply(machine, values)
+            limits = np.iinfo(self.ofm.dtype)
+            np.clip(values, limits.min, limits.max, out=values)
+        if self.reverse is not None:
+            values = np.flip(values, self.reverse)
+        self.ofm.write(machine, values.transpose(self.transpose))
+
+
+def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
+    """Read the registers of an output stage whose scale comes per channel or from OFM_SCALE.
+
+    Raises CommandError, also when OFM_PRECISION asks for the other kind of scale.
+    """
+    mode = ScaleMode.PER_CHANNEL if per_channel else ScaleMode.GLOBAL
+    if registers.enum(ScaleMode, "OFM_PRECISION", "scale_mode") is not mode:
+        raise CommandError(f"this operation is modelled with {mode.name.lower()} scales only")
+    if registers.enum(AccOutput, "ACC_FORMAT", "output") is AccOutput.DISABLE:
+        raise CommandError("keeping the accumulators for the next operation is not modelled")
+    shape = ofm_shape(registers)
+    order = registers.enum(Transpose, "OFM_PRECISION", "transpose")
+    axes = (_AXES[order.name[0]], _AXES[order.name[1]], _AXES[order.name[2]])
+    reverse = registers.enum(Reverse, "OFM_PRECISION", "reverse")
+    if order is not Transpose.HWC and reverse is not Reverse.NONE:
+        raise CommandError("transposing and reversing an OFM at once is not modelled")
+    return OutputStage(
+        shape,
+        Scale.from_register(registers, "OFM_SCALE"),
+        zero_point(registers, "OFM"),
+        _clip(registers),
+        lut_from_registers(registers),
+        axes,
+        None if reverse is Reverse.NONE else _AXES[reverse.name],
+        stored(registers, "OFM", (shape[axes[0]], shape[axes[1]], shape[axes[2]])),
+    )
+
+
+def ofm_shape(registers: Registers) -> Shape:
+    """Return height, width and depth of the OFM before its transposition."""
+    return (
+        registers.value("OFM_HEIGHT_M1") + 1,
+        registers.value("OFM_WIDTH_M1") + 1,
+        registers.value("OFM_DEPTH_M1") + 1,
+    )
+
+
+def _clip(registers: Registers) -> tuple[int, int]:
+    """Return the bounds of the values before the table look-up.
+
+    Without a table these also saturate to the element type; with one the element type is the table's.
+    """
+    limits = np.iinfo(element_type(registers, "OFM"))
+    low, high = int(limits.min), int(limits.max)
+    if registers.enum(ClipRange, "ACTIVATION", "clip_range") is ClipRange.B16:
+        signed = bool(registers.value("OFM_PRECISION", "signed"))
+        read = registers.signed if signed else registers.value
+        low, high = max(low, read("ACTIVATION_MIN")), min(high, read("ACTIVATION_MAX"))
+        if low > high:
+            raise CommandError(f"ACTIVATION_MIN {low} is above ACTIVATION_MAX {high}")
+    return low, high

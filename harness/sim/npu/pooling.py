@@ -1,0 +1,146 @@
+"""POOL: maxima, minima, sums and averages of windows, sums over the depth, and plain copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.sim.npu import cycles
+from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import AccInput, Pooling
+from harness.sim.npu.output import OutputStage, output_stage
+from harness.sim.npu.registers import Registers
+from harness.sim.npu.window import Window, window_from_registers
+
+Int = NDArray[np.int64]
+
+_LOWEST, _HIGHEST = -(1 << 40), 1 << 40  #: padding that never wins; beyond any element with its zero point
+_WINDOW_AXES = (2, 3)
+_INDEX_SHIFT = 16  #: ARGMAX leaves the position above 16 bits of value, and OFM_SCALE shifts those out
+
+
+def _average(windows: Int, window: Window) -> Int:
+    """Divide by the number of elements that are not padding, ties away from zero.
+
+    How the hardware rounds here is not public.  TensorFlow Lite rounds like this, and the compiler sets the
+    zero point to 0, which makes a difference only where rounding depends on the sum's sign.
+    """
+    total: Int = windows.sum(_WINDOW_AXES)
+    count = window.valid()
+    magnitude: Int = (2 * np.abs(total) + count) // (2 * count)
+    return np.where(total < 0, -magnitude, magnitude)
+
+
+def _position(axis: int) -> Callable[[Int, Window], Int]:
+    def first_maximum(windows: Int, _: Window) -> Int:
+        if windows.shape[5 - axis] != 1:
+            raise CommandError("ARGMAX over two axes at once is not modelled")
+        position: Int = windows.argmax(axis).squeeze(2)
+        return position << _INDEX_SHIFT
+
+    return first_maximum
+
+
+_REDUCE: dict[Pooling, tuple[int, Callable[[Int, Window], Int]]] = {
+    Pooling.MAX: (_LOWEST, lambda windows, _: windows.max(_WINDOW_AXES)),
+    Pooling.MIN: (_HIGHEST, lambda windows, _: windows.min(_WINDOW_AXES)),
+    Pooling.SUM: (0, lambda windows, _: windows.sum(_WINDOW_AXES)),
+    Pooling.AVERAGE: (0, _average),
+    Pooling.REDUCE_SUM: (0, lambda windows, _: windows.sum((*_WINDOW_AXES, 4))[:, :, None]),
+    Pooling.ARGMAX_X: (_LOWEST, _position(3)),
+    Pooling.ARGMAX_Y: (_LOWEST, _position(2)),
+}
+"""What padding counts as, and how [height, width, kernel height, kernel width, depth] becomes the OFM."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One POOL operation that looks at windows."""
+
+    mode: Pooling
+    ifm: InMemory | Chained
+    zero_point: int
+    window: Window
+    output: OutputStage
+    blocks: Blocks
+
+    def run(self, machine: Machine) -> None:
+        """Compute the OFM.  Raises CommandError, AccessFault."""
+        fill, reduce = _REDUCE[self.mode]
+        ifm = self.ifm.read(machine, Channel.IFM)
+        padded = self.window.pad(ifm, self.zero_point, fill=fill, dtype=np.dtype(np.int64))
+        accumulators = reduce(self.window.windows(padded), self.window)
+        self.blocks.check_accumulators(accumulators)
+        self.output.finish(machine, accumulators)
+
+    def work(self, memories: Memories) -> cycles.KernelWork:
+        """Describe the operation to the cycle estimate."""
+        return cycles.KernelWork(
+            unit=cycles.Unit.REDUCE_SUM if self.mode is Pooling.REDUCE_SUM else cycles.Unit.POOL,
+            ofm=traffic([self.output.ofm], memories)[0],
+            ifms=traffic([self.ifm], memories),
+            ofm_block=self.blocks.ofm,
+            microblock=self.blocks.micro,
+            kernel=self.window.kernel,
+            stride=self.window.stride,
+            dilation=self.window.dilation,
+            acc48=self.blocks.acc48,
+            swaps_rows=swaps_rows(self.output),
+        )
+
+
+@dataclass(frozen=True)
+class PassThrough:
+    """POOL in mode NONE: IFM2 goes through the output stage as it is."""
+
+    ifm2: InMemory | Chained
+    zero_point: int
+    output: OutputStage
+    blocks: Blocks
+
+    def run(self, machine: Machine) -> None:
+        """Compute the OFM.  Raises CommandError, AccessFault."""
+        values = self.ifm2.read(machine, Channel.IFM).astype(np.int64) - self.zero_point
+        self.blocks.check_accumulators(values)
+        self.output.finish(machine, values)
+
+    def work(self, memories: Memories) -> cycles.KernelWork:
+        """Describe the operation to the cycle estimate."""
+        return cycles.KernelWork(
+            unit=cycles.Unit.ELEMENTWISE,
+            ofm=traffic([self.output.ofm], memories)[0],
+            ifms=traffic([self.ifm2], memories),
+            ofm_block=self.blocks.ofm,
+            microblock=self.blocks.micro,
+            acc48=self.blocks.acc48,
+            swaps_rows=swaps_rows(self.output),
+        )
+
+
+def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:
+    """Read the registers of a POOL operation.  Raises CommandError."""
+    output = output_stage(registers, per_channel=False)
+    blocks = blocks_from_registers(registers)
+    source = registers.enum(AccInput, "ACC_FORMAT", "input")
+    if mode is Pooling.NONE:
+        if source is not AccInput.IFM2:
+            raise CommandError(f"pooling mode NONE with accumulators from {source.name} is not modelled")
+        return PassThrough(
+            stored(registers, "IFM2", output.shape), zero_point(registers, "IFM2"), output, blocks
+        )
+    if source is not AccInput.RESET:
+        raise CommandError(f"pooling that starts from {source.name} accumulators is not modelled")
+    ifm_depth = registers.value("IFM_DEPTH_M1") + 1
+    window = window_from_registers(registers, output.shape[:2], ifm_depth)
+    if output.shape[2] != (1 if mode is Pooling.REDUCE_SUM else ifm_depth):
+        raise CommandError(f"{mode.name} pooling from {ifm_depth} to {output.shape[2]} channels")
+    if mode is Pooling.AVERAGE and not output.scale.is_one:
+        raise CommandError("AVERAGE pooling with a scale other than one is not modelled")
+    ifm = stored(registers, "IFM", (*window.ifm, ifm_depth))
+    return Pool(mode, ifm, zero_point(registers, "IFM"), window, output, blocks)

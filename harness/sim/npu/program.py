@@ -1,0 +1,132 @@
+"""A command stream made ready to run: every operation with the register values it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from harness.sim.npu import cycles
+from harness.sim.npu.blocks import Memories
+from harness.sim.npu.config import NpuConfig
+from harness.sim.npu.convolution import convolution
+from harness.sim.npu.dma import transfer
+from harness.sim.npu.elementwise import elementwise
+from harness.sim.npu.faults import CommandError, FaultKind, NpuFault
+from harness.sim.npu.machine import Machine
+from harness.sim.npu.opcodes import Elementwise, Pooling
+from harness.sim.npu.pooling import pool
+from harness.sim.npu.registers import Registers
+from harness.sim.npu.stream import Command, trace
+
+CACHED_PROGRAMS = 64
+"""How many streams stay prepared: one for each network and configuration that one process runs in turn."""
+
+
+class Operation(Protocol):
+    """What an OP command does."""
+
+    def run(self, machine: Machine) -> None:
+        """Do it.  Raises CommandError, AccessFault."""
+        ...
+
+    def work(self, memories: Memories) -> cycles.Work:
+        """Describe it to the cycle estimate."""
+        ...
+
+
+@dataclass(frozen=True)
+class Wait:
+    """KERNEL_WAIT or DMA_WAIT: operations run one after the other here, so only the time depends on it."""
+
+    wait: cycles.KernelWait | cycles.DmaWait
+
+    def run(self, machine: Machine) -> None:
+        """Go on: whatever is waited for has been done."""
+
+    def work(self, _: Memories) -> cycles.Work:
+        """Describe the wait to the cycle estimate."""
+        return self.wait
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation and the command that starts it."""
+
+    command: Command
+    operation: Operation
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The operations of a stream, in order, up to its end or the command that cannot be carried out."""
+
+    steps: tuple[Step, ...]
+    interrupt_mask: int  #: what OP_STOP and OP_IRQ leave in STATUS.irq_history_mask
+    end: int  #: bytes from the start of the stream to where the NPU stops
+    fault: NpuFault | None  #: None when the stream reaches OP_STOP
+
+
+@lru_cache(maxsize=CACHED_PROGRAMS)
+def prepare(stream: bytes, config: NpuConfig) -> Program:
+    """Turn a command stream into a program.  What is wrong with the stream becomes the program's `fault`."""
+    registers = Registers()
+    steps: list[Step] = []
+    mask = 0
+    for command in trace(stream):
+        if isinstance(command, NpuFault):
+            return Program(tuple(steps), mask, command.offset, command)
+        if not command.encoding.acts:
+            registers.set(command)
+        elif command.name in ("OP_STOP", "OP_IRQ"):
+            mask |= command.fields["mask"]
+            end = command.offset + 4
+        elif command.name != "OP_BRANCH":  # a jump has been followed already
+            try:
+                steps.append(Step(command, _operation(command, registers, config)))
+            except CommandError as error:
+                fault = NpuFault(FaultKind.PARSE, command.offset, command.name, str(error))
+                return Program(tuple(steps), mask, fault.offset, fault)
+    return Program(tuple(steps), mask, end, None)
+
+
+@lru_cache(maxsize=CACHED_PROGRAMS)
+def estimate(
+    program: Program, operations: int, config: NpuConfig, memories: tuple[cycles.Memory, ...]
+) -> cycles.CycleEstimate:
+    """Estimate the cycles of a program's first operations; memories[i] is where region i lies."""
+    work = [step.operation.work(memories) for step in program.steps[:operations]]
+    return cycles.estimate(work, config.macs, cycles.SYS_DRAM_MID)
+
+
+def _operation(command: Command, registers: Registers, config: NpuConfig) -> Operation:
+    build = _BUILD.get(command.name)
+    if build is None:
+        raise CommandError(f"{command.name} is not modelled")
+    return build(command, registers, config)
+
+
+def _convolution(command: Command, registers: Registers, config: NpuConfig) -> Operation:
+    if command.fields["weights_from_ifm2"]:
+        raise CommandError("weights that are a feature map are not modelled")
+    return convolution(registers, config, depthwise=False)
+
+
+def _elementwise(command: Command, registers: Registers, _: NpuConfig) -> Operation:
+    mode = command.fields["mode"]
+    if mode not in list(Elementwise):
+        raise CommandError(f"elementwise mode {mode} is undefined")
+    return elementwise(registers, Elementwise(mode))
+
+
+_BUILD: dict[str, Callable[[Command, Registers, NpuConfig], Operation]] = {
+    "OP_CONV": _convolution,
+    "OP_DEPTHWISE": lambda _, registers, config: convolution(registers, config, depthwise=True),
+    "OP_POOL": lambda command, registers, _: pool(registers, Pooling(command.fields["mode"])),
+    "OP_ELEMENTWISE": _elementwise,
+    "OP_DMA_START": lambda _command, registers, _config: transfer(registers),
+    "OP_DMA_WAIT": lambda command, *_: Wait(cycles.DmaWait(command.fields["outstanding"])),
+    "OP_KERNEL_WAIT": lambda command, *_: Wait(cycles.KernelWait(command.fields["outstanding"])),
+}
+"""How each OP command reads the registers it depends on.  Raises CommandError."""

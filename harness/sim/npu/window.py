@@ -1,0 +1,113 @@
+"""The kernel window: which input elements each output element of a convolution or pooling sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from harness.sim.npu.faults import CommandError
+from harness.sim.npu.feature_map import MAX_ELEMENTS
+from harness.sim.npu.opcodes import Upscale
+from harness.sim.npu.registers import Registers
+
+Pair = tuple[int, int]  #: (vertical, horizontal)
+
+_SAMPLES: dict[Upscale, tuple[Pair, ...]] = {
+    Upscale.NONE: ((0, 0),),
+    Upscale.NEAREST: ((0, 0), (0, 1), (1, 0), (1, 1)),
+    Upscale.ZEROS: ((0, 0),),
+}
+"""Where an input element appears in its square of upscaled elements."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Kernel, stride, dilation and padding, and the input that follows from them and the OFM's size.
+
+    The stream does not say how large the IFM is: its height is (OFM height - 1) * stride + kernel - padding.
+    """
+
+    ofm: Pair
+    kernel: Pair  #: elements, without dilation
+    stride: Pair
+    dilation: Pair
+    before: Pair  #: padding at the top and at the left
+    padded: Pair  #: input size with padding on all sides
+    inside: Pair  #: input size without padding, after upscaling
+    upscale: Upscale
+
+    @property
+    def ifm(self) -> Pair:
+        """Input size in memory."""
+        if self.upscale is Upscale.NONE:
+            return self.inside
+        return -(-self.inside[0] // 2), -(-self.inside[1] // 2)
+
+    def pad(
+        self, ifm: NDArray[np.integer], zero_point: int, *, fill: int, dtype: np.dtype[Any]
+    ) -> NDArray[Any]:
+        """Return the padded and upscaled input as `dtype`, with the zero point taken off.
+
+        Padding holds `fill`, elements that upscaling puts between others hold 0.
+        """
+        padded = np.full((*self.padded, ifm.shape[2]), fill, dtype)
+        (top, left), (height, width) = self.before, self.inside
+        inside = padded[top : top + height, left : left + width]
+        if self.upscale is Upscale.ZEROS:
+            inside[...] = 0
+        for y, x in _SAMPLES[self.upscale]:
+            step = 1 if self.upscale is Upscale.NONE else 2
+            target = inside[y::step, x::step]
+            source = ifm[: target.shape[0], : target.shape[1]]
+            np.subtract(source, zero_point, out=target, dtype=dtype, casting="unsafe")
+        return padded
+
+    def windows(self, padded: NDArray[Any]) -> NDArray[Any]:
+        """Return a read-only view [ofm height, ofm width, kernel height, kernel width, depth]."""
+        sy, sx, sc = padded.strides
+        return as_strided(
+            padded,
+            (*self.ofm, *self.kernel, padded.shape[2]),
+            (sy * self.stride[0], sx * self.stride[1], sy * self.dilation[0], sx * self.dilation[1], sc),
+            writeable=False,
+        )
+
+    def valid(self) -> NDArray[np.int64]:
+        """Return how many elements of each window are not padding: [ofm height, ofm width, 1]."""
+        counts: list[NDArray[np.int64]] = []
+        for axis in (0, 1):
+            first = np.arange(self.ofm[axis])[:, None] * self.stride[axis] - self.before[axis]
+            position = first + np.arange(self.kernel[axis]) * self.dilation[axis]
+            counts.append(((position >= 0) & (position < self.inside[axis])).sum(axis=1))
+        rows, columns = counts
+        return rows[:, None, None] * columns[None, :, None]
+
+
+def window_from_registers(registers: Registers, ofm: Pair, ifm_depth: int) -> Window:
+    """Read KERNEL_*, IFM_PAD_* and IFM_UPSCALE.  Raises CommandError for an impossible combination."""
+    dilation = (
+        registers.value("KERNEL_STRIDE", "dilation_y") + 1,
+        registers.value("KERNEL_STRIDE", "dilation_x") + 1,
+    )
+    extent = (registers.value("KERNEL_HEIGHT_M1") + 1, registers.value("KERNEL_WIDTH_M1") + 1)
+    if any((size - 1) % step for size, step in zip(extent, dilation, strict=True)):
+        raise CommandError(f"a kernel of {extent} does not fit a dilation of {dilation}")
+    stride = (
+        1 + registers.value("KERNEL_STRIDE", "y_low") + 2 * registers.value("KERNEL_STRIDE", "y_high"),
+        1 + registers.value("KERNEL_STRIDE", "x_low") + 2 * registers.value("KERNEL_STRIDE", "x_high"),
+    )
+    before = (registers.value("IFM_PAD_TOP"), registers.value("IFM_PAD_LEFT"))
+    after = (registers.value("IFM_PAD_BOTTOM"), registers.value("IFM_PAD_RIGHT"))
+    padded = ((ofm[0] - 1) * stride[0] + extent[0], (ofm[1] - 1) * stride[1] + extent[1])
+    inside = (padded[0] - before[0] - after[0], padded[1] - before[1] - after[1])
+    if min(inside) < 1:
+        raise CommandError(f"padding leaves an input of {inside}")
+    if padded[0] * padded[1] * ifm_depth > MAX_ELEMENTS:
+        raise CommandError(f"a padded input of {(*padded, ifm_depth)} is larger than {MAX_ELEMENTS} elements")
+    kernel = ((extent[0] - 1) // dilation[0] + 1, (extent[1] - 1) // dilation[1] + 1)
+    upscale = registers.enum(Upscale, "IFM_UPSCALE")
+    return Window(ofm, kernel, stride, dilation, before, padded, inside, upscale)
