@@ -32,8 +32,8 @@ class CacheMaintenance:
         # (exception level, virtual page) → physical page, until the next change of translation.
         self._pages: dict[tuple[int, int], int] = {}
 
-    def operation(self, operation: SystemRegister, value: int) -> None:
-        """Carry out one operation.
+    def operation(self, operation: SystemRegister, value: int) -> bool:
+        """Carry out one operation, and leave it to the core as well.
 
         Raises GuestFatal for an address that does not translate, and for a set and way of a cache that is on.
         """
@@ -47,6 +47,7 @@ class CacheMaintenance:
             self.forget_translations()
         elif operation in BY_SET_AND_WAY and self._caches_on():
             raise GuestFatal("cache maintenance by set and way while the cache is on is not modelled")
+        return False
 
     def forget_translations(self) -> None:
         """Translate anew from now on; for every write to a register that controls translation."""

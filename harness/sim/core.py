@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 from unicorn import (
     UC_ARCH_ARM64,
@@ -37,13 +37,13 @@ from unicorn.arm64_const import (
     UC_ARM64_REG_SP_EL0,
     UC_ARM64_REG_X0,
 )
-from unicorn.unicorn_py3.arch.arm64 import UcAArch64
+from unicorn.unicorn_py3.arch.arm64 import CpReg, UcAArch64
 from unicorn.unicorn_py3.unicorn import MMIO_READ_CFUNC, MMIO_WRITE_CFUNC, Uc, UcError, uclib
 
 from harness.sim.counting import InstructionCounter
 from harness.sim.ending import GuestFatal
 from harness.sim.memory import Ram
-from harness.sim.registers import SystemRegister
+from harness.sim.registers import SCR_EL3, SystemRegister
 
 ZERO_REGISTER = 31
 NO_EXIT = 0  # the address emu_start() would end at, ignored once exits are enabled and none is set
@@ -158,6 +158,8 @@ class Core:
         self._engine.reg_write(_stack_pointer(self.pstate), self._engine.reg_read(UC_ARM64_REG_SP))
         self._engine.reg_write(UC_ARM64_REG_PSTATE, pstate)
         self._engine.reg_write(UC_ARM64_REG_SP, self._engine.reg_read(_stack_pointer(pstate)))
+        # Writing any system register makes Unicorn derive the level it translates code for from PSTATE anew.
+        self.write_system(SCR_EL3, self.read_system(SCR_EL3))
 
     def general(self, number: int, *, stack: bool = False) -> int:
         """Return Xn; number 31 is SP when `stack`, else zero."""
@@ -178,31 +180,35 @@ class Core:
     def on_system_read(self, handler: Callable[[SystemRegister], int | None]) -> None:
         """Ask `handler` for the value at every MRS; None leaves the read to Unicorn."""
 
-        def hook(engine: Uc, target: int, operands: Any, _data: object) -> bool:
-            value = handler(SystemRegister(*_encoding(operands)))
+        def read(target: int, register: SystemRegister, _old: int) -> bool:
+            value = handler(register)
             if value is None:
                 return False
-            engine.reg_write(target, value)
+            self._engine.reg_write(target, value)
             return True
 
-        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_MRS)
+        self._hook_instruction(UC_ARM64_INS_MRS, read)
 
     def on_system_write(self, handler: Callable[[SystemRegister, int], bool]) -> None:
         """Tell `handler` of every MSR; True keeps Unicorn from doing it."""
+        self._hook_instruction(UC_ARM64_INS_MSR, lambda _source, register, value: handler(register, value))
 
-        def hook(_engine: Uc, _source: int, operands: Any, _data: object) -> bool:
-            return handler(SystemRegister(*_encoding(operands)), operands.val)
+    def on_system_operation(self, handler: Callable[[SystemRegister, int], bool]) -> None:
+        """Tell `handler` of every SYS (DC, IC, AT, TLBI); True keeps Unicorn from doing it."""
+        self._hook_instruction(UC_ARM64_INS_SYS, lambda _source, operation, value: handler(operation, value))
 
-        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_MSR)
+    def _hook_instruction(
+        self, instruction: int, handler: Callable[[int, SystemRegister, int], bool]
+    ) -> None:
+        def hook(_engine: Uc, register: int, operands: CpReg, _data: object) -> bool:
+            encoding = SystemRegister(operands.op0, operands.op1, operands.crn, operands.crm, operands.op2)
+            try:
+                return handler(register, encoding, operands.val)
+            except BaseException as error:
+                self._fail(error)
+                return True
 
-    def on_system_operation(self, handler: Callable[[SystemRegister, int], None]) -> None:
-        """Tell `handler` of every SYS (DC, IC, AT, TLBI) before Unicorn carries it out."""
-
-        def hook(_engine: Uc, _source: int, operands: Any, _data: object) -> bool:
-            handler(SystemRegister(*_encoding(operands)), operands.val)
-            return False
-
-        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=UC_ARM64_INS_SYS)
+        self._engine.hook_add(UC_HOOK_INSN, hook, aux1=instruction)
 
     # ---- running
 
@@ -237,10 +243,6 @@ class Core:
     ) -> bool:
         self._cause = Cause.NO_CODE_MEMORY if access == UC_MEM_FETCH_UNMAPPED else Cause.NO_DATA_MEMORY
         return False
-
-
-def _encoding(operands: Any) -> tuple[int, int, int, int, int]:
-    return operands.op0, operands.op1, operands.crn, operands.crm, operands.op2
 
 
 def _general(number: int) -> int:

@@ -28,7 +28,7 @@ from harness.sim.interruption import Interrupted, Interruption
 from harness.sim.memory import PhysicalMemory, make_ram
 from harness.sim.monitors import PerformanceMonitors
 from harness.sim.parameters import Parameters
-from harness.sim.registers import MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
+from harness.sim.registers import HCR_EL2, MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
 from harness.sim.run_statistics import Statistics
 from harness.sim.timer import GenericTimer
 from harness.sim.uart import Console, ConsoleClosed, Uart
@@ -36,7 +36,10 @@ from harness.sim.uart import Console, ConsoleClosed, Uart
 SLICE = 250_000  # instructions; a tenth to a quarter of a second of host time at worst
 UART_SIZE = 0x1000
 CORTEX_A320_R0P0 = 0x410F_D8F0
-LOWER_LEVELS_64_BIT = 0x501  # SCR_EL3.RW, HCE and NS: without it an ERET from EL2 stays in EL2
+
+# What the levels above the entry's would have set: RW, HCE and NS of SCR_EL3, RW of HCR_EL2.  Without them Unicorn
+# stays in EL2 on an ERET, and translates EL1's addresses by the rules of AArch32.
+LEFT_BY_HIGHER_LEVELS = ((3, SCR_EL3, 0x501), (2, HCR_EL2, 1 << 31))
 
 
 class Machine:
@@ -80,7 +83,9 @@ class Machine:
         for segment in image.segments:
             self.memory.load(segment.address, segment.data, "application")
         self._core.set_mode(self._parameters.entry_el << 2 | HANDLER_STACK | ALL_MASKED)
-        self._core.write_system(SCR_EL3, LOWER_LEVELS_64_BIT)
+        for level, register, value in LEFT_BY_HIGHER_LEVELS:
+            if level > self._parameters.entry_el:
+                self._core.write_system(register, value)
         self._core.pc = image.entry
 
     def run(self, simulated_limit: int | None) -> Ending:

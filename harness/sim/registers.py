@@ -32,6 +32,7 @@ MIDR_EL1 = SystemRegister(3, 0, 0, 0, 0)
 TTBR0_EL1 = SystemRegister(3, 0, 2, 0, 0)
 TTBR1_EL1 = SystemRegister(3, 0, 2, 0, 1)
 TCR_EL1 = SystemRegister(3, 0, 2, 0, 2)
+HCR_EL2 = SystemRegister(3, 4, 1, 1, 0)
 SCR_EL3 = SystemRegister(3, 6, 1, 1, 0)
 
 
