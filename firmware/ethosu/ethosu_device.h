@@ -1,0 +1,78 @@
+/*
+ * The NPU itself: probe, reset, run a command stream, wait for it, count its cycles.
+ *
+ * One stream runs at a time. After a fault, a timeout or a stop the device is reset, and can be used again.
+ */
+#ifndef ETHOSU_DEVICE_H
+#define ETHOSU_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ethosu/ethosu_error.h"
+#include "memory/pool.h"
+
+#define ETHOSU_REGIONS 5 /* 0 weights, 1 scratch, 2 NPU SRAM, 3 inputs, 4 outputs */
+
+/* What driver calls have done since the counts were last cleared. */
+struct ethosu_counts {
+    uint32_t networks; /* objects created */
+    uint32_t buffers;
+    uint32_t inferences;
+    uint64_t copied; /* bytes */
+    uint64_t zeroed;
+    uint64_t cleaned; /* bytes of whole cache lines */
+    uint64_t invalidated;
+};
+
+struct ethosu_device {
+    uintptr_t base;       /* its registers */
+    uintptr_t sram_base;  /* its own memory, behind the SRAM port */
+    size_t sram_size;     /* bytes */
+    struct pool pool;     /* where networks and buffers live */
+    uintptr_t pool_zeroed_end; /* pool memory from here on has never been used, and may hold anything */
+    uint32_t id;          /* the ID register */
+    uint32_t config;      /* the CONFIG register: compare with a stream's CONFIG word */
+    bool running;
+    uint32_t fault_status; /* STATUS and QREAD at the last fault or timeout */
+    uint32_t fault_qread;
+    uint32_t live_networks; /* objects that exist now */
+    uint32_t live_buffers;
+    uint32_t live_inferences;
+    struct ethosu_counts counts;
+};
+
+/* The memory that an NPU and its driver use. Addresses are physical and identity mapped; sizes are in bytes. */
+struct ethosu_platform {
+    uintptr_t registers;
+    uintptr_t sram_base;
+    size_t sram_size;
+    uintptr_t pool_base;
+    size_t pool_size;
+};
+
+/* Find the NPU, reset it, and fill in `device`. ETHOSU_NO_NPU or ETHOSU_RESET_FAILED when it cannot be used. */
+enum ethosu_error ethosu_device_probe(struct ethosu_device *device, const struct ethosu_platform *platform);
+
+/* Reset the NPU, whatever it was doing, and set it up to run. ETHOSU_RESET_FAILED when it does not come back. */
+enum ethosu_error ethosu_device_reset(struct ethosu_device *device);
+
+/*
+ * Start a command stream of `size` bytes at `stream`, with these base addresses; its cycle counter starts at 0.
+ * The caller has cleaned everything that the NPU will read. ETHOSU_BUSY when a stream is running.
+ */
+enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t stream, size_t size,
+                                      const uintptr_t regions[ETHOSU_REGIONS]);
+
+/*
+ * Wait for the stream to end, at most `timeout_ms` of board time, by polling.
+ * ETHOSU_OK: it ended well, and `*cycles` is what it took. ETHOSU_NPU_FAULT, ETHOSU_TIMED_OUT: fault_status and
+ * fault_qread say more; after a fault the device has been reset, after a timeout the stream is still running.
+ */
+enum ethosu_error ethosu_device_wait(struct ethosu_device *device, uint32_t timeout_ms, uint64_t *cycles);
+
+/* Zero the NPU's own memory, which the stream that ran last has used. */
+void ethosu_device_clear_sram(struct ethosu_device *device);
+
+#endif

@@ -1,0 +1,11 @@
+/* CRC-32 (IEEE 802.3), as zlib computes it. */
+#ifndef RUNNER_CRC32_H
+#define RUNNER_CRC32_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The checksum of `size` bytes. */
+uint32_t crc32(const void *bytes, size_t size);
+
+#endif

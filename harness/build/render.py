@@ -1,0 +1,227 @@
+"""Rendering: a plan and a board become C tables, assembler data, a linker script and a platform header."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import jinja2
+
+from harness.boards.config import BoardConfig, Memory
+from harness.data_files import data_folder
+from harness.errors import BuildError, ModelError, UsageError
+from harness.models.compiled import Tensor
+from harness.plan import Cell, DriverLifetime, Plan, PlannedModel, Program
+
+NONCE_LENGTH = 16
+NONCE_PLACEHOLDER = "@nonce@".center(NONCE_LENGTH, "-")  #: not hexadecimal, so never mistaken for a nonce
+
+INPUT_REGION = 3
+OUTPUT_REGION = 4
+POOL_ROUNDING = 16  #: bytes; each buffer of a batch starts at a multiple of it
+UART_WINDOW = 0x1000  #: bytes of a PL011's registers
+NPU_WINDOW = 0x4000  #: bytes of an Ethos-U85's registers
+STACK_SIZE = 0x8000  #: bytes; the deepest call chain, a record within a cell, needs about 1 KiB
+MAX_ADDRESS = 1 << 39  #: the firmware's MMU tables map 39-bit addresses
+
+_LIFETIMES = {
+    DriverLifetime.PER_INFERENCE: "lifetime_per_inference",
+    DriverLifetime.PERSISTENT: "lifetime_persistent",
+}
+_PROGRAMS = {
+    Program.CELLS: "run_cells",
+    Program.CALIBRATE_OBJECTS: "calibrate_objects",
+    Program.CALIBRATE_BYTES: "calibrate_bytes",
+}
+
+
+@dataclass(frozen=True)
+class Blob:
+    """Bytes that go into the image as they are, under a symbol."""
+
+    symbol: str
+    data: bytes
+
+    @property
+    def file(self) -> str:
+        """Its file's name: changed bytes are a new file, as compilers' caches do not look into `.incbin`."""
+        return f"{hashlib.sha256(self.data).hexdigest()}.bin"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The generated part of an image's sources."""
+
+    files: Mapping[str, str]  #: name to text: plan.c, blobs.S, platform.h, linker.ld
+    blobs: tuple[Blob, ...]
+
+
+@dataclass(frozen=True)
+class _ModelTable:
+    """What plan.c says of one model."""
+
+    name: str
+    macs: int
+    command_stream: str
+    command_stream_size: int
+    weights: str
+    weights_size: int
+    scratch_size: int
+    scratch_fast_size: int
+    input_sizes: tuple[int, ...]
+    output_sizes: tuple[int, ...]
+    input_sets: tuple[tuple[str, tuple[str, ...]], ...]  #: label, and a symbol for each input tensor
+
+
+@dataclass(frozen=True)
+class _CellTable:
+    """What plan.c says of one cell."""
+
+    model: int
+    driver: str
+    io: str
+    temp: str
+    sequence: tuple[int, ...]
+
+
+def render(plan: Plan, board: BoardConfig) -> Rendered:
+    """The generated sources of a plan's image on a board.
+
+    Raises UsageError for a memory map that cannot hold an image, and ModelError for tensors that the driver
+    does not place where the compiled model expects them. The plan's nonce leaves no trace.
+    """
+    blobs: list[Blob] = []
+    models = tuple(_model_table(index, model, blobs) for index, model in enumerate(plan.models))
+    return Rendered(
+        files={
+            "blobs.S": _render("blobs.S.j2", blobs=blobs),
+            "linker.ld": _render(
+                "linker.ld.j2", board=board, image_room=image_room(board.memory), stack_size=STACK_SIZE
+            ),
+            "plan.c": _render(
+                "plan.c.j2",
+                blobs=blobs,
+                models=models,
+                cells=tuple(_cell_table(cell, plan.models) for cell in plan.cells),
+                output_bytes=max((sum(map(_rounded, model.output_sizes)) for model in models), default=0),
+                program=_PROGRAMS[plan.program],
+                inference_timeout_ms=plan.inference_timeout_ms,
+            ),
+            "platform.h": _render("platform.h.j2", board=board, uart_size=UART_WINDOW, npu_size=NPU_WINDOW),
+        },
+        blobs=tuple(blobs),
+    )
+
+
+def render_identity(build: str) -> str:
+    """The source file that holds the build's digest and the place of the nonce."""
+    return _render("identity.c.j2", build=build, nonce_placeholder=NONCE_PLACEHOLDER)
+
+
+def image_room(memory: Memory) -> int:
+    """Bytes from the load address on that an image may take: up to the DMA pool or the end of the RAM.
+
+    Raises UsageError when the memory map contradicts itself.
+    """
+    ram_end = memory.ram_base + memory.ram_size
+    pool_end = memory.dma_pool_base + memory.dma_pool_size
+    if ram_end > MAX_ADDRESS:
+        raise UsageError(f"the RAM ends at {ram_end:#x}, beyond the 39 address bits that the firmware maps")
+    if not memory.ram_base <= memory.dma_pool_base <= pool_end <= ram_end:
+        raise UsageError(f"the DMA pool at {memory.dma_pool_base:#x} does not lie within the RAM")
+    if not memory.ram_base <= memory.load_address < ram_end:
+        raise UsageError(f"the load address {memory.load_address:#x} does not lie within the RAM")
+    if memory.dma_pool_base <= memory.load_address < pool_end:
+        raise UsageError(f"the load address {memory.load_address:#x} lies within the DMA pool")
+    end = memory.dma_pool_base if memory.load_address < memory.dma_pool_base else ram_end
+    return end - memory.load_address
+
+
+def _model_table(index: int, planned: PlannedModel, blobs: list[Blob]) -> _ModelTable:
+    """The table of one model; its bytes are added to `blobs`."""
+    compiled = planned.compiled
+    _check_layout(compiled.name, compiled.inputs, INPUT_REGION)
+    _check_layout(compiled.name, compiled.outputs, OUTPUT_REGION)
+
+    def add(role: str, data: bytes) -> str:
+        blobs.append(Blob(f"model_{index}_{role}", data))
+        return blobs[-1].symbol
+
+    for inputs in planned.inputs:
+        given, needed = [len(data) for data in inputs.tensors], [tensor.size for tensor in compiled.inputs]
+        if given != needed:
+            raise ModelError(f"{compiled.name} takes inputs of {needed} bytes, not {given} ({inputs.label})")
+    return _ModelTable(
+        name=compiled.name,
+        macs=compiled.macs,
+        command_stream=add("command_stream", compiled.command_stream),
+        command_stream_size=len(compiled.command_stream),
+        weights=add("weights", compiled.weights) if compiled.weights else "NULL",
+        weights_size=len(compiled.weights),
+        scratch_size=compiled.scratch_size,
+        scratch_fast_size=compiled.scratch_fast_size,
+        input_sizes=tuple(tensor.size for tensor in compiled.inputs),
+        output_sizes=tuple(tensor.size for tensor in compiled.outputs),
+        input_sets=tuple(
+            (
+                inputs.label,
+                tuple(add(f"input_{number}_{i}", data) for i, data in enumerate(inputs.tensors)),
+            )
+            for number, inputs in enumerate(planned.inputs)
+        ),
+    )
+
+
+def _check_layout(model: str, tensors: Sequence[Tensor], region: int) -> None:
+    """A batch of buffers is one allocation, in which each starts behind the one before, rounded up to 16."""
+    if not tensors:
+        raise ModelError(f"{model} has no tensor in region {region}, so nothing could be fed or compared")
+    offset = 0
+    for tensor in tensors:
+        if (tensor.region, tensor.offset) != (region, offset):
+            raise ModelError(
+                f"{model}: tensor {tensor.name!r} lies at offset {tensor.offset} of region {tensor.region}, "
+                f"where the driver puts it at offset {offset} of region {region}",
+                hint="compile with --separate-io-regions",
+            )
+        offset += _rounded(tensor.size)
+
+
+def _cell_table(cell: Cell, models: Sequence[PlannedModel]) -> _CellTable:
+    input_sets = len(models[cell.model].inputs)
+    if any(index >= input_sets for index in cell.sequence):
+        raise UsageError(f"a cell runs input sets {cell.sequence}, but its model has only {input_sets}")
+    return _CellTable(cell.model, _LIFETIMES[cell.mode.driver], cell.mode.io, cell.mode.temp, cell.sequence)
+
+
+def _rounded(size: int) -> int:
+    return -(-size // POOL_ROUNDING) * POOL_ROUNDING
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_folder("templates")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  the output is C, not HTML
+    )
+    environment.filters["hex"] = "0x{:08x}".format
+    environment.filters["comment"] = _comment_text
+    return environment
+
+
+def _comment_text(text: str) -> str:
+    """A text of the user's, made fit for a C comment."""
+    return text.replace("*/", "* /").encode("ascii", "backslashreplace").decode().replace("\n", " ")
+
+
+def _render(template: str, **values: object) -> str:
+    try:
+        return _templates().get_template(template).render(values)
+    except jinja2.TemplateError as error:
+        raise BuildError(f"templates/{template}: {error}") from error
