@@ -90,12 +90,14 @@ def memory_cycles(moved: Sequence[Transfer], speeds: Speeds, profile: MemoryProf
 def copy_cycles(
     amount: int, source: Memory, destination: Memory, speeds: Speeds, profile: MemoryProfile
 ) -> int:
-    """Cycles of one DMA transfer; the NPU's own table RAM takes what comes."""
-    read = profile.speed(source)
-    cycles = int(amount / read.rate(speeds, Channel.COPY)) + read.read_latency
+    """Cycles of one DMA transfer, which takes as long as its slower side; memory inside the NPU is never that."""
+    cycles = 0
+    if source in OUTSIDE:
+        speed = profile.speed(source)
+        cycles = int(amount / speed.rate(speeds, Channel.COPY)) + speed.read_latency
     if destination in OUTSIDE:
-        write = profile.speed(destination)
-        cycles = max(cycles, int(amount / write.rate(speeds, Channel.WRITE)) + write.write_latency)
+        speed = profile.speed(destination)
+        cycles = max(cycles, int(amount / speed.rate(speeds, Channel.WRITE)) + speed.write_latency)
     return cycles
 
 
