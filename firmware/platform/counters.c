@@ -39,23 +39,23 @@ bool counters_overflowed(void)
     return (system_read(pmovsset_el0) & COUNTER_0) != 0;
 }
 
-uint64_t counters_ticks_per_second(void)
-{
-    return system_read(cntfrq_el0);
-}
-
-static uint64_t ticks_now(void)
+uint64_t counters_ticks(void)
 {
     barrier_instructions();
     return system_read(cntvct_el0);
 }
 
+uint64_t counters_ticks_per_second(void)
+{
+    return system_read(cntfrq_el0);
+}
+
 uint64_t deadline_in(uint32_t milliseconds)
 {
-    return ticks_now() + counters_ticks_per_second() * milliseconds / 1000;
+    return counters_ticks() + counters_ticks_per_second() * milliseconds / 1000;
 }
 
 bool deadline_passed(uint64_t deadline)
 {
-    return ticks_now() > deadline;
+    return counters_ticks() > deadline;
 }

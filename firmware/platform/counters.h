@@ -17,6 +17,9 @@ uint64_t counters_instructions(void);
 /* Whether the instruction counter has wrapped since it was enabled. */
 bool counters_overflowed(void);
 
+/* The generic timer now, in ticks. */
+uint64_t counters_ticks(void);
+
 /* Ticks of the generic timer in a second; 0 when no earlier stage has set it. */
 uint64_t counters_ticks_per_second(void);
 

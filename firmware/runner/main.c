@@ -43,6 +43,7 @@ void main(void)
     if (obstacle != NULL) {
         report_driver_fault(obstacle, "start");
     } else {
+        report_clock();
         plan.program(&device);
         if (counters_overflowed()) {
             report_driver_fault("counter-overflow", "meter");

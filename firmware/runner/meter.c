@@ -4,21 +4,26 @@
 
 /* One slot more than there are phases: it is charged while no window is open. */
 static uint64_t instructions[PHASE_COUNT + 1];
+static uint64_t ticks[PHASE_COUNT + 1];
 static enum phase charged = PHASE_COUNT;
-static uint64_t last;
+static uint64_t last_instructions;
+static uint64_t last_ticks;
 static uint64_t window;
 
 /*
- * The one place that reads the counter: out of line and without branches, so that what lies between two readings
+ * The one place that reads the counters: out of line and without branches, so that what lies between two readings
  * with nothing in between is always the same.
  */
 __attribute__((noinline)) void meter_enter(enum phase phase)
 {
+    uint64_t now_ticks = counters_ticks();
     uint64_t now = counters_instructions();
 
-    instructions[charged] += now - last - window;
+    instructions[charged] += now - last_instructions - window;
+    ticks[charged] += now_ticks - last_ticks;
     charged = phase;
-    last = now;
+    last_instructions = now;
+    last_ticks = now_ticks;
 }
 
 void meter_close(void)
@@ -30,6 +35,7 @@ void meter_open(enum phase phase)
 {
     for (unsigned i = 0; i < PHASE_COUNT; i++) {
         instructions[i] = 0;
+        ticks[i] = 0;
     }
     meter_enter(phase);
 }
@@ -50,6 +56,11 @@ uint64_t meter_window(void)
 uint64_t meter_instructions(enum phase phase)
 {
     return instructions[phase];
+}
+
+uint64_t meter_ticks(enum phase phase)
+{
+    return ticks[phase];
 }
 
 uint64_t meter_total(void)

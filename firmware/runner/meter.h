@@ -1,7 +1,7 @@
 /*
- * The meter: instructions by phase, from when it is opened until it is closed, without a gap.
+ * The meter: instructions and time by phase, from when it is opened until it is closed, without a gap.
  *
- * At every moment of an open window one phase is charged. Reading the counter itself costs a constant number of
+ * At every moment of an open window one phase is charged. Reading the counters itself costs a constant number of
  * instructions, the empty window, which is measured once and taken off every stretch, so that the phases sum to
  * what the measured code alone executes. Nothing is printed while a window is open.
  */
@@ -41,5 +41,8 @@ uint64_t meter_instructions(enum phase phase);
 
 /* Instructions of the last window: the sum of its phases. */
 uint64_t meter_total(void);
+
+/* Ticks of the generic timer that went by in a phase of the last window. */
+uint64_t meter_ticks(enum phase phase);
 
 #endif

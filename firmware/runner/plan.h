@@ -44,7 +44,7 @@ struct plan {
 
 extern const struct plan plan;
 
-/* What tells this run and this image from others: 16 and 12 hexadecimal digits. */
+/* What tells this run and this image from others: 16 hexadecimal digits each. */
 extern const char identity_nonce[];
 extern const char identity_build[];
 

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "platform/counters.h"
 #include "platform/system.h"
 #include "platform/uart.h"
 #include "runner/record.h"
@@ -57,7 +58,16 @@ void report_hello(const struct ethosu_device *device)
     record_hex(&record, "npu_id", device->id);
     record_hex(&record, "npu_config", device->config);
     record_decimal(&record, "cells", plan.cell_count);
+    record_send(&record);
+}
+
+void report_clock(void)
+{
+    struct record record;
+
+    record_begin(&record, "clock");
     record_decimal(&record, "window", meter_window());
+    record_decimal(&record, "timer_hz", counters_ticks_per_second());
     record_send(&record);
 }
 
@@ -100,6 +110,7 @@ void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles)
     record_decimal(&record, "input", input);
     record_text(&record, "status", status_name(outcome.error));
     record_decimal(&record, "npu_cycles", npu_cycles);
+    record_decimal(&record, "ticks", meter_ticks(PHASE_SUBMIT) + meter_ticks(PHASE_WAIT));
     record_send(&record);
 }
 

@@ -9,8 +9,11 @@
 #include "runner/lifetime.h"
 #include "runner/plan.h"
 
-/* The first record. */
+/* The first record: who speaks. */
 void report_hello(const struct ethosu_device *device);
+
+/* The second record: what the counts of the others are measured with. */
+void report_clock(void);
 
 /* A cell begins: until report_end(), faults are its. */
 void report_cell(size_t cell_index, const struct plan_cell *cell);
@@ -19,7 +22,7 @@ void report_cell(size_t cell_index, const struct plan_cell *cell);
 void report_inside_inference(size_t index);
 void report_outside_inferences(void);
 
-/* The outcome of the current inference, which ran input set `input`. */
+/* The outcome of the current inference, which ran input set `input`; how long it ran is the meter's. */
 void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles);
 
 /* The cost of the last measured stage ("init", "infer" or "destroy"), and what the driver did in it. */

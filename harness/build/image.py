@@ -23,7 +23,7 @@ from harness.cache import cached_folder, content_key
 from harness.errors import BuildError, UsageError
 from harness.plan import Plan
 
-BUILD_LENGTH = 12  #: hexadecimal digits that name a build; a `hello` record has room for no more
+BUILD_LENGTH = 16  #: hexadecimal digits that name a build
 NONCE_SYMBOL = "identity_nonce"
 
 _CACHE_SCHEMA = "1"  #: to be raised when the layout of a build folder or the compiler's flags change
