@@ -1,9 +1,10 @@
-"""Weights, biases and scales of a convolution: read from memory at every run, decoded once per content."""
+"""Weights, biases and scales: read from memory at every run, decoded only when they have changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,10 @@ from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import Rounding
 from harness.sim.npu.registers import Registers
-from harness.sim.npu.scaling import Scale
+from harness.sim.npu.scaling import Scale, Shift
 from harness.sim.npu.weights import Traversal, WeightError, WeightLayout, decode_scales, decode_weights
 
-CACHED_OPERATIONS = 512
-"""How many operations' decoded constants are kept: more than any network of this NPU's class has."""
+Decoded = TypeVar("Decoded")
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,32 @@ class Span:
     offset: int
     size: int
 
-    def read(self, machine: Machine, channel: Channel) -> bytes:
-        """Return a copy of the bytes."""
-        return machine.view(self.region, self.offset, self.size, channel).tobytes()
+
+class Stored(Generic[Decoded]):
+    """Something that memory holds in coded form.
+
+    The bytes are read at every use, and decoded only when they differ from the last time.
+    """
+
+    def __init__(
+        self, spans: tuple[Span, ...], channel: Channel, decode: Callable[[tuple[bytes, ...]], Decoded]
+    ) -> None:
+        self.spans = spans
+        self._channel = channel
+        self._decode = decode
+        self._last: tuple[tuple[bytes, ...], Decoded] | None = None
+
+    def read(self, machine: Machine) -> Decoded:
+        """Return what is in memory now.  Raises AccessFault, and CommandError where the code is invalid."""
+        content = tuple(
+            machine.view(span.region, span.offset, span.size, self._channel).tobytes() for span in self.spans
+        )
+        if self._last is None or self._last[0] != content:
+            try:
+                self._last = content, self._decode(content)
+            except WeightError as error:
+                raise CommandError(str(error)) from error
+        return self._last[1]
 
 
 @dataclass(frozen=True)
@@ -42,75 +65,52 @@ class Matrix:
     """
 
     values: NDArray[np.float32] | NDArray[np.float64]
-    largest: int  #: no accumulator gets beyond this, bias not counted
+    largest: int  #: no sum of products gets beyond this
 
 
 @dataclass(frozen=True)
-class Constants:
-    """Where an operation's weights and scales lie, and how they are coded."""
+class Channels:
+    """Bias and scale of every OFM channel."""
 
-    layout: WeightLayout
-    weights: tuple[Span, ...]
-    scales: Span
-    acc48: bool
-    rounding: Rounding
-    double_round: int
-
-    def matrix(self, machine: Machine, largest_input: int) -> Matrix:
-        """Return the weights for inputs of up to `largest_input`.  Raises CommandError, AccessFault."""
-        streams = tuple(span.read(machine, Channel.WEIGHT) for span in self.weights)
-        try:
-            return _matrix(self.layout, streams, largest_input)
-        except WeightError as error:
-            raise CommandError(f"weights: {error}") from error
-
-    def bias_and_scale(self, machine: Machine) -> tuple[NDArray[np.int64], Scale]:
-        """Return the bias and the scale of every OFM channel.  Raises CommandError, AccessFault."""
-        content = self.scales.read(machine, Channel.SCALE)
-        try:
-            return _bias_and_scale(
-                content, self.layout.ofm_depth, self.acc48, self.rounding, self.double_round
-            )
-        except WeightError as error:
-            raise CommandError(f"scales: {error}") from error
+    bias: NDArray[np.int64]
+    scale: Scale
+    largest: int  #: no bias is beyond this
 
 
-# The bytes themselves are the key: a cached result belongs to exactly this content.
-@lru_cache(maxsize=CACHED_OPERATIONS)
-def _matrix(layout: WeightLayout, streams: tuple[bytes, ...], largest_input: int) -> Matrix:
-    weights = decode_weights(layout, streams)
-    sums = np.abs(weights.astype(np.int64)).sum(axis=(1, 2, 3))
-    largest = int(sums.max()) * largest_input
-    if largest >> 53:
-        raise WeightError("products of these weights and inputs do not fit 53 bits")
-    values = np.moveaxis(weights, 0, -1).astype(np.float64 if largest >> 24 else np.float32)
-    if layout.traversal is Traversal.DEPTHWISE:
-        values = values[:, :, 0, :]
-    return Matrix(np.ascontiguousarray(values), largest)
+def stored_matrix(
+    registers: Registers, config: NpuConfig, layout: WeightLayout, largest_input: int
+) -> Stored[Matrix]:
+    """Read where the weights lie, one stream for each core, to multiply inputs of up to `largest_input` with.
+
+    Raises CommandError.
+    """
+
+    def decode(streams: tuple[bytes, ...]) -> Matrix:
+        weights = decode_weights(layout, streams)
+        largest = int(np.abs(weights.astype(np.int64)).sum(axis=(1, 2, 3)).max()) * largest_input
+        if largest >> 53:
+            raise WeightError("sums of products with these weights take more than 53 bits")
+        values = np.moveaxis(weights, 0, -1).astype(np.float64 if largest >> 24 else np.float32)
+        if layout.traversal is Traversal.DEPTHWISE:
+            values = values[:, :, 0]
+        return Matrix(np.ascontiguousarray(values), largest)
+
+    names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[: 1 if layout.fast else config.cores]
+    spans = tuple(_span(registers, "WEIGHT_REGION", name) for name in names)
+    return Stored(spans, Channel.WEIGHT, decode)
 
 
-@lru_cache(maxsize=CACHED_OPERATIONS)
-def _bias_and_scale(
-    content: bytes, channels: int, acc48: bool, rounding: Rounding, double_round: int
-) -> tuple[NDArray[np.int64], Scale]:
-    table = decode_scales(content, channels, acc48)
-    return table.bias, Scale(table.scale, table.shift, rounding, double_round)
+def stored_channels(registers: Registers, channels: int, acc48: bool) -> Stored[Channels]:
+    """Read where the biases and scales lie, and how OFM_SCALE has them rounded.  Raises CommandError."""
+    rounding = registers.enum(Rounding, "OFM_SCALE", "rounding")
+    double_round = registers.value("OFM_SCALE", "double_round")
 
+    def decode(streams: tuple[bytes, ...]) -> Channels:
+        table = decode_scales(streams[0], channels, acc48)
+        scale = Scale(table.scale, Shift(table.shift, rounding, double_round))
+        return Channels(table.bias, scale, int(np.abs(table.bias).max()))
 
-def constants_from_registers(
-    registers: Registers, config: NpuConfig, layout: WeightLayout, acc48: bool
-) -> Constants:
-    """Read where weights and scales lie.  Raises CommandError."""
-    streams = 1 if layout.fast else config.cores
-    names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[:streams]
-    return Constants(
-        layout,
-        tuple(_span(registers, "WEIGHT_REGION", name) for name in names),
-        _span(registers, "SCALE_REGION", "SCALE"),
-        acc48,
-        registers.enum(Rounding, "OFM_SCALE", "rounding"),
-        registers.value("OFM_SCALE", "double_round"),
-    )
+    return Stored((_span(registers, "SCALE_REGION", "SCALE"),), Channel.SCALE, decode)
 
 
 def _span(registers: Registers, region: str, name: str) -> Span:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from harness.sim.npu import cycles
 from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
 from harness.sim.npu.config import NpuConfig
-from harness.sim.npu.constants import Constants, constants_from_registers
+from harness.sim.npu.constants import Channels, Matrix, Stored, stored_channels, stored_matrix
 from harness.sim.npu.faults import Channel, CommandError
-from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
+from harness.sim.npu.feature_map import Chained, InMemory, largest_value, stored, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import AccInput, Decomposition, WeightFormat, WeightOrder
 from harness.sim.npu.output import OutputStage, output_stage
@@ -43,29 +43,29 @@ class Convolution:
     ifm: InMemory | Chained
     zero_point: int
     window: Window
-    constants: Constants
+    layout: WeightLayout
+    matrix: Stored[Matrix]
+    channels: Stored[Channels]
     output: OutputStage
     blocks: Blocks
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
-        limits = np.iinfo(self.ifm.dtype)
-        largest_input = max(int(limits.max) - self.zero_point, self.zero_point - int(limits.min))
-        matrix = self.constants.matrix(machine, largest_input)
-        bias, scale = self.constants.bias_and_scale(machine)
+        matrix = self.matrix.read(machine)
+        channels = self.channels.read(machine)
         padded = self.window.pad(
             self.ifm.read(machine, Channel.IFM), self.zero_point, fill=0, dtype=matrix.values.dtype
         )
         multiply = _depthwise if self._is_depthwise else _dense
         accumulators = multiply(self.window.windows(padded), matrix.values).astype(np.int64)
-        accumulators += bias
-        if matrix.largest + int(np.abs(bias).max()) >= self.blocks.accumulator_limit:
+        accumulators += channels.bias
+        largest = matrix.largest + channels.largest
+        if largest >= self.blocks.accumulator_limit:
             self.blocks.check_accumulators(accumulators)
-        self.output.finish(machine, accumulators, scale)
+        self.output.finish(machine, accumulators, largest, channels.scale)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        layout = self.constants.layout
         return cycles.KernelWork(
             unit=cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV,
             ofm=traffic([self.output.ofm], memories)[0],
@@ -75,22 +75,22 @@ class Convolution:
             kernel=self.window.kernel,
             stride=self.window.stride,
             dilation=self.window.dilation,
-            part_kernel=layout.traversal is Traversal.PART_KERNEL,
+            part_kernel=self.layout.traversal is Traversal.PART_KERNEL,
             acc48=self.blocks.acc48,
             weights=cycles.WeightTraffic(
-                weight_bytes=sum(span.size for span in self.constants.weights),
-                weight_memory=memories[self.constants.weights[0].region],
-                scale_bytes=self.constants.scales.size,
-                scale_memory=memories[self.constants.scales.region],
-                fast=layout.fast,
-                sparse=layout.sparse,
+                weight_bytes=sum(span.size for span in self.matrix.spans),
+                weight_memory=memories[self.matrix.spans[0].region],
+                scale_bytes=self.channels.spans[0].size,
+                scale_memory=memories[self.channels.spans[0].region],
+                fast=self.layout.fast,
+                sparse=self.layout.sparse,
             ),
             swaps_rows=swaps_rows(self.output),
         )
 
     @property
     def _is_depthwise(self) -> bool:
-        return self.constants.layout.traversal is Traversal.DEPTHWISE
+        return self.layout.traversal is Traversal.DEPTHWISE
 
 
 def _dense(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -127,8 +127,17 @@ def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Con
     ifm = stored(registers, "IFM", (*window.ifm, ifm_depth))
     blocks = blocks_from_registers(registers)
     layout = _weight_layout(registers, config, depthwise, output, ifm, window, blocks)
-    constants = constants_from_registers(registers, config, layout, blocks.acc48)
-    return Convolution(ifm, zero_point(registers, "IFM"), window, constants, output, blocks)
+    zero = zero_point(registers, "IFM")
+    return Convolution(
+        ifm,
+        zero,
+        window,
+        layout,
+        stored_matrix(registers, config, layout, largest_value(ifm, zero)),
+        stored_channels(registers, output.shape[2], blocks.acc48),
+        output,
+        blocks,
+    )
 
 
 def _weight_layout(

@@ -16,7 +16,7 @@ from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import Elementwise
 from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
-from harness.sim.npu.scaling import Scale, round_shift
+from harness.sim.npu.scaling import Scale
 
 Int = NDArray[np.int64]
 
@@ -65,8 +65,8 @@ def _leaky_relu(operation: Arithmetic, values: Int) -> Int:
 
 def _shift_right(operation: Arithmetic, values: Int, amount: Int) -> Int:
     _check_amount(amount)
-    scale = operation.output.scale
-    return round_shift(values, amount, scale.rounding, scale.double_round)
+    shift = replace(operation.output.scale.shift, bits=amount)
+    return shift.apply(np.array(np.broadcast_to(values, operation.output.shape)))
 
 
 def _shift_left(_: Arithmetic, values: Int, amount: Int) -> Int:

@@ -44,12 +44,15 @@ _ELEMENT_TYPES: dict[tuple[bool, Precision], ElementType] = {
 
 @dataclass(frozen=True)
 class Piece:
-    """A box of elements with one base address and constant strides."""
+    """A box of elements with one base address and constant strides.
+
+    Its channels are taken in groups that lie apart from each other, so it has four axes.
+    """
 
     box: tuple[slice, slice, slice]
-    shape: Shape
+    shape: tuple[int, int, int, int]  #: height, width, groups, channels of a group
     offset: int  #: bytes from the region's base pointer to the first element
-    strides: Shape  #: bytes
+    strides: tuple[int, int, int, int]  #: bytes
     size: int  #: bytes from the first element's start to the last one's end
 
 
@@ -64,18 +67,16 @@ class InMemory:
     pieces: tuple[Piece, ...]
 
     def read(self, machine: Machine, channel: Channel) -> Elements:
-        """Return the elements; where they are evenly spaced, without copying them."""
-        if len(self.pieces) == 1:
-            return self._view(machine, self.pieces[0], channel)
+        """Return a copy of the elements."""
         values = np.empty(self.shape, self.dtype)
         for piece in self.pieces:
-            values[piece.box] = self._view(machine, piece, channel)
+            values[piece.box].reshape(piece.shape)[...] = self._view(machine, piece, channel)
         return values
 
     def write(self, machine: Machine, values: Elements) -> None:
         """Store `values`, which fit the element type."""
         for piece in self.pieces:
-            self._view(machine, piece, Channel.OFM)[...] = values[piece.box]
+            self._view(machine, piece, Channel.OFM)[...] = values[piece.box].reshape(piece.shape)
 
     def _view(self, machine: Machine, piece: Piece, channel: Channel) -> Elements:
         memory = machine.view(self.region, piece.offset, piece.size, channel)
@@ -155,6 +156,14 @@ def stored(registers: Registers, name: str, shape: Shape) -> InMemory | Chained:
     return InMemory(shape, dtype, region, brick, tuple(pieces(registers, name, shape, dtype.itemsize)))
 
 
+def largest_value(feature_map: Operand, zero: int) -> int:
+    """Return how far an element can be from the zero point."""
+    if isinstance(feature_map, Scalar):
+        return abs(feature_map.value - zero)
+    limits = np.iinfo(feature_map.dtype)
+    return max(int(limits.max) - zero, zero - int(limits.min))
+
+
 def _tiles(registers: Registers, name: str, shape: Shape) -> Iterator[tuple[int, slice, slice]]:
     """Yield base address, rows and columns of the up to four tiles that hold any element.
 
@@ -176,25 +185,31 @@ def _tiles(registers: Registers, name: str, shape: Shape) -> Iterator[tuple[int,
             yield registers.value(f"{name}_BASE{index}"), rows, columns
 
 
-def _piece(box: tuple[slice, slice, slice], offset: int, strides: Shape, element: int) -> Piece:
-    height, width, depth = (axis.stop - axis.start for axis in box)
-    shape = (height, width, depth)
-    size = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) + element
-    return Piece(box, shape, offset, strides, size)
+def _piece(
+    rows: slice, columns: slice, channels: slice, group: int, offset: int, strides: tuple[int, int, int, int]
+) -> Piece:
+    depth = channels.stop - channels.start
+    shape = (rows.stop - rows.start, columns.stop - columns.start, depth // group, group)
+    size = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) + strides[3]
+    return Piece((rows, columns, channels), shape, offset, strides, size)
 
 
 def _plain_pieces(registers: Registers, name: str, shape: Shape, element: int) -> Iterator[Piece]:
-    strides = (registers.value(f"{name}_STRIDE_Y"), registers.value(f"{name}_STRIDE_X"), element)
     if registers.value(f"{name}_STRIDE_C") != element:
         raise CommandError(f"{name} in NHWC format with gaps between its channels is not modelled")
+    strides = (registers.value(f"{name}_STRIDE_Y"), registers.value(f"{name}_STRIDE_X"), 0, element)
     for base, rows, columns in _tiles(registers, name, shape):
-        yield _piece((rows, columns, slice(0, shape[2])), base, strides, element)
+        yield _piece(rows, columns, slice(0, shape[2]), shape[2], base, strides)
 
 
 def _brick_pieces(registers: Registers, name: str, shape: Shape, element: int) -> Iterator[Piece]:
-    strides = (registers.value(f"{name}_STRIDE_Y"), BRICK * element, element)
+    """Yield the full bricks of each tile, then what is left of its channels."""
     brick_stride = registers.value(f"{name}_STRIDE_C")
+    strides = (registers.value(f"{name}_STRIDE_Y"), BRICK * element, brick_stride, element)
+    full = shape[2] // BRICK * BRICK
     for base, rows, columns in _tiles(registers, name, shape):
-        for first in range(0, shape[2], BRICK):
-            channels = slice(first, min(first + BRICK, shape[2]))
-            yield _piece((rows, columns, channels), base + first // BRICK * brick_stride, strides, element)
+        if full:
+            yield _piece(rows, columns, slice(0, full), BRICK, base, strides)
+        if full < shape[2]:
+            offset = base + full // BRICK * brick_stride
+            yield _piece(rows, columns, slice(full, shape[2]), shape[2] - full, offset, strides)

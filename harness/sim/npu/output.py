@@ -32,11 +32,19 @@ class OutputStage:
     ofm: InMemory | Chained
 
     def finish(
-        self, machine: Machine, accumulators: NDArray[np.int64], per_channel: Scale | None = None
+        self,
+        machine: Machine,
+        accumulators: NDArray[np.int64],
+        largest: int | None = None,
+        per_channel: Scale | None = None,
     ) -> None:
-        """Turn accumulators into output elements.  Raises CommandError, AccessFault."""
-        values = (per_channel or self.scale).apply(accumulators) + self.zero_point
-        np.clip(values, *self.clip, out=values)
+        """Turn accumulators into output elements.  Raises CommandError, AccessFault.
+
+        `largest` is a bound of their size, where one is known.
+        """
+        values = (per_channel or self.scale).apply(accumulators, largest) + self.zero_point
+        np.maximum(values, self.clip[0], out=values)
+        np.minimum(values, self.clip[1], out=values)
         if self.lut is not None:
             values = self.lut.apply(machine, values)
             limits = np.iinfo(self.ofm.dtype)

@@ -77,7 +77,7 @@ class Pool:
         padded = self.window.pad(ifm, self.zero_point, fill=fill, dtype=np.dtype(np.int64))
         accumulators = reduce(self.window.windows(padded), self.window)
         self.blocks.check_accumulators(accumulators)
-        self.output.finish(machine, accumulators)
+        self.output.finish(machine, accumulators, self.blocks.accumulator_limit)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
@@ -108,7 +108,7 @@ class PassThrough:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         values = self.ifm2.read(machine, Channel.IFM).astype(np.int64) - self.zero_point
         self.blocks.check_accumulators(values)
-        self.output.finish(machine, values)
+        self.output.finish(machine, values, self.blocks.accumulator_limit)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,85 +22,117 @@ Int = NDArray[np.int64]
 PRODUCT_BITS = 62
 """|value * multiplier| has to stay below 2**62, so that no rounding constant overflows 64 bits."""
 
-_FIRST_ROUNDING = 31  #: the bit at which the doubling high multiply rounds
+_FIRST_ROUNDING = 31  #: the bit at which TensorFlow Lite's doubling high multiply rounds
 
 
-def _half(shift: Int) -> Int:
-    return np.where(shift > 0, np.left_shift(1, np.maximum(shift - 1, 0)), 0)
+@dataclass(frozen=True)
+class Shift:
+    """A right shift by 0 to 63 bits and the ways to round it.
+
+    `bits` is one number or one per channel.  All methods change their argument in place and return it.
+    """
+
+    bits: Int
+    rounding: Rounding
+    double_round: int = 0
+
+    def apply(self, values: Int) -> Int:
+        """Return values / 2**bits, rounded as `rounding` says.  |values| < 2**62."""
+        return _ROUND[self.rounding](self, values)
+
+    def to_lower(self, values: Int) -> Int:
+        """Round towards minus infinity."""
+        values >>= self.bits
+        return values
+
+    def to_zero(self, values: Int) -> Int:
+        """Round towards zero."""
+        values += (values >> 63) & ~np.left_shift(-1, self.bits)
+        return self.to_lower(values)
+
+    def half_up(self, values: Int) -> Int:
+        """Round to nearest, ties towards plus infinity."""
+        values += self._half
+        return self.to_lower(values)
+
+    def half_away(self, values: Int) -> Int:
+        """Round to nearest, ties away from zero."""
+        # One below a negative tie is no tie any more: rounded half up, it goes away from zero.
+        values += (values >> 63) & self._one
+        return self.half_up(values)
+
+    def twice_symmetric(self, values: Int) -> Int:
+        """Round half up at bit 31 - double_round, then the rest of the shift half away from zero."""
+        first, rest = self._parts
+        values = first.half_up(values)
+        return rest.half_away(values) if rest.bits.any() else values
+
+    def twice_asymmetric(self, values: Int) -> Int:
+        """Round half up, after a nudge away from zero by half of bit 31 where the shift goes beyond it."""
+        if self.double_round:
+            raise CommandError("DOUBLE_ASYMMETRIC with double_round is not modelled")
+        nudge = np.where(self.bits > _FIRST_ROUNDING, 1 << _FIRST_ROUNDING - 1, 0)
+        values += np.where(values >= 0, nudge, -nudge)
+        return self.half_up(values)
+
+    @cached_property
+    def _half(self) -> Int:
+        return np.where(self.bits > 0, np.left_shift(1, np.maximum(self.bits - 1, 0)), 0)
+
+    @cached_property
+    def _one(self) -> Int:
+        return np.where(self.bits > 0, -1, 0)
+
+    @cached_property
+    def _parts(self) -> tuple[Shift, Shift]:
+        first = np.minimum(self.bits, _FIRST_ROUNDING - self.double_round)
+        return Shift(first, Rounding.NATURAL), Shift(self.bits - first, Rounding.SYMMETRIC)
 
 
-def _half_up(product: Int, shift: Int) -> Int:
-    return (product + _half(shift)) >> shift
-
-
-def _half_away(product: Int, shift: Int) -> Int:
-    # One below a negative tie is no tie any more: rounded up, it goes to the neighbour away from zero.
-    below = (product >> 63) & np.where(shift > 0, -1, 0)
-    return (product + below + _half(shift)) >> shift
-
-
-def _double_symmetric(product: Int, shift: Int, double_round: int) -> Int:
-    first = np.minimum(shift, _FIRST_ROUNDING - double_round)
-    rounded = _half_up(product, first)
-    rest = shift - first
-    return _half_away(rounded, rest) if rest.any() else rounded
-
-
-def _double_asymmetric(product: Int, shift: Int, double_round: int) -> Int:
-    if double_round:
-        raise CommandError("DOUBLE_ASYMMETRIC with double_round is not modelled")
-    nudge = np.where(shift > _FIRST_ROUNDING, 1 << _FIRST_ROUNDING - 1, 0)
-    return _half_up(product + np.where(product >= 0, nudge, -nudge), shift)
-
-
-def _toward_zero(product: Int, shift: Int) -> Int:
-    return (product + ((product >> 63) & ~np.left_shift(-1, shift))) >> shift
-
-
-_ROUND: dict[Rounding, Callable[[Int, Int, int], Int]] = {
-    Rounding.DOUBLE_SYMMETRIC: _double_symmetric,
-    Rounding.NATURAL: lambda product, shift, _: _half_up(product, shift),
-    Rounding.DOUBLE_ASYMMETRIC: _double_asymmetric,
-    Rounding.SYMMETRIC: lambda product, shift, _: _half_away(product, shift),
-    Rounding.TRUNCATE_TO_ZERO: lambda product, shift, _: _toward_zero(product, shift),
-    Rounding.TRUNCATE_TO_LOWER: lambda product, shift, _: product >> shift,
+_ROUND: dict[Rounding, Callable[[Shift, Int], Int]] = {
+    Rounding.DOUBLE_SYMMETRIC: Shift.twice_symmetric,
+    Rounding.NATURAL: Shift.half_up,
+    Rounding.DOUBLE_ASYMMETRIC: Shift.twice_asymmetric,
+    Rounding.SYMMETRIC: Shift.half_away,
+    Rounding.TRUNCATE_TO_ZERO: Shift.to_zero,
+    Rounding.TRUNCATE_TO_LOWER: Shift.to_lower,
 }
-
-
-def round_shift(value: Int, shift: Int, rounding: Rounding, double_round: int = 0) -> Int:
-    """Return value / 2**shift, rounded.  |value| < 2**62; 0 <= shift < 64, broadcast against value."""
-    return _ROUND[rounding](value, shift, double_round)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """multiplier / 2**shift with its rounding; multiplier and shift are int64 scalars or one per channel."""
+    """multiplier / 2**shift; the multiplier is one number or one per channel."""
 
     multiplier: Int
-    shift: Int
-    rounding: Rounding
-    double_round: int = 0
+    shift: Shift
 
     @classmethod
     def from_register(cls, registers: Registers, name: str) -> Scale:
-        """Read OFM_SCALE, IFM_SCALE or IFM2_SCALE."""
+        """Read OFM_SCALE, IFM_SCALE or IFM2_SCALE.  Raises CommandError."""
+        bits = np.array(registers.value(name, "shift"), np.int64)
+        rounding = registers.enum(Rounding, name, "rounding")
         return cls(
             np.array(registers.value(name, "scale"), np.int64),
-            np.array(registers.value(name, "shift"), np.int64),
-            registers.enum(Rounding, name, "rounding"),
-            registers.value(name, "double_round"),
+            Shift(bits, rounding, registers.value(name, "double_round")),
         )
 
-    @property
+    @cached_property
     def is_one(self) -> bool:
         """Whether scaling leaves every value as it is."""
-        return bool(np.all(self.multiplier == 1 << self.shift))
+        return bool(np.all(self.multiplier == np.left_shift(1, self.shift.bits)))
 
-    def apply(self, values: Int) -> Int:
-        """Scale `values`.  Raises CommandError when a product could pass 62 bits."""
+    def apply(self, values: Int, largest: int | None = None) -> Int:
+        """Return the scaled values.  Raises CommandError when a product takes more than 62 bits.
+
+        Values known to be no larger than `largest` are looked through only when that does not rule it out.
+        """
         if self.is_one:
             return values
-        largest = int(self.multiplier.max())
-        if values.size and largest * int(np.abs(values).max()) >> PRODUCT_BITS:
-            raise CommandError(f"a product with the scale {largest} is wider than {PRODUCT_BITS} bits")
-        return round_shift(values * self.multiplier, self.shift, self.rounding, self.double_round)
+        limit = (1 << PRODUCT_BITS) // (self._largest + 1)
+        if (largest is None or largest > limit) and np.abs(values).max() > limit:
+            raise CommandError(f"a product with the scale {self._largest} is wider than {PRODUCT_BITS} bits")
+        return self.shift.apply(values * self.multiplier)
+
+    @cached_property
+    def _largest(self) -> int:
+        return int(self.multiplier.max())

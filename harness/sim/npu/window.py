@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from harness.sim.npu.faults import CommandError
@@ -67,13 +66,19 @@ class Window:
         return padded
 
     def windows(self, padded: NDArray[Any]) -> NDArray[Any]:
-        """Return a read-only view [ofm height, ofm width, kernel height, kernel width, depth]."""
+        """Return a view [ofm height, ofm width, kernel height, kernel width, depth]."""
         sy, sx, sc = padded.strides
-        return as_strided(
-            padded,
+        return np.ndarray(
             (*self.ofm, *self.kernel, padded.shape[2]),
-            (sy * self.stride[0], sx * self.stride[1], sy * self.dilation[0], sx * self.dilation[1], sc),
-            writeable=False,
+            padded.dtype,
+            padded.data,
+            strides=(
+                sy * self.stride[0],
+                sx * self.stride[1],
+                sy * self.dilation[0],
+                sx * self.dilation[1],
+                sc,
+            ),
         )
 
     def valid(self) -> NDArray[np.int64]:
