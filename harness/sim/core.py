@@ -42,7 +42,7 @@ from unicorn.unicorn_py3.unicorn import MMIO_READ_CFUNC, MMIO_WRITE_CFUNC, Uc, U
 
 from harness.sim.counting import InstructionCounter
 from harness.sim.ending import GuestFatal
-from harness.sim.memory import Ram
+from harness.sim.memory import Ram, Window
 from harness.sim.registers import SCR_EL3, SystemRegister
 
 ZERO_REGISTER = 31
@@ -107,10 +107,10 @@ class Core:
     def map_ram(self, ram: Ram) -> None:
         """Let guest addresses reach the CPU view of `ram`."""
         self._keep.append(ram.cpu)
-        self._engine.mem_map_ptr(ram.base, ram.size, UC_PROT_ALL, ram.cpu.ctypes.data)
+        self._engine.mem_map_ptr(ram.window.base, ram.window.size, UC_PROT_ALL, ram.cpu.ctypes.data)
 
-    def map_device(self, base: int, size: int, device: Device) -> None:
-        """Let guest addresses reach the registers of `device`."""
+    def map_device(self, window: Window, device: Device) -> None:
+        """Let guest addresses in `window` reach the registers of `device`."""
 
         def read(_engine: int, offset: int, _size: int, _key: int) -> int:
             try:
@@ -127,7 +127,9 @@ class Core:
 
         callbacks = MMIO_READ_CFUNC(read), MMIO_WRITE_CFUNC(write)
         self._keep.append(callbacks)
-        status = uclib.uc_mmio_map(self._engine._uch, base, size, callbacks[0], 0, callbacks[1], 0)
+        status = uclib.uc_mmio_map(
+            self._engine._uch, window.base, window.size, callbacks[0], 0, callbacks[1], 0
+        )
         if status:
             raise UcError(status)
 

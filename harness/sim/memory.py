@@ -14,18 +14,21 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.sim.npu.faults import BusFault
+from harness.sim.npu import BusFault
 
 CACHE_LINE = 64
 PAGE = 4096
-_FILL_TILE = 8 << 20
-_MAP_FIXED = 0x10  # Linux asm-generic/mman-common.h; Python's mmap module cannot place a mapping
-_MAP_FAILED = ctypes.c_void_p(-1).value
+FILL_TILE = 8 << 20
+PROT_READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
+# MAP_FIXED is 0x10 on Linux (asm-generic/mman-common.h); Python's mmap module cannot place a mapping.
+MAP_PRIVATE_FIXED = mmap.MAP_PRIVATE | 0x10
 
 Bytes = NDArray[np.uint8]
 
@@ -35,22 +38,40 @@ class MemoryMapError(Exception):
 
 
 @dataclass(frozen=True)
-class Ram:
-    """One range of RAM.  `cpu` and `memory` are its views; they may be the same array."""
+class Window:
+    """A named range of physical addresses; `size` is in bytes."""
 
     name: str
     base: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.base:#x}..{self.base + self.size:#x}"
+
+
+def check_map(windows: Sequence[Window]) -> None:
+    """Raise MemoryMapError unless all windows are whole pages and lie apart from each other."""
+    for window in windows:
+        if window.base % PAGE or window.size % PAGE or not window.size:
+            raise MemoryMapError(f"{window}: not a number of whole {PAGE}-byte pages")
+    ordered = sorted(windows, key=lambda window: window.base)
+    for lower, upper in pairwise(ordered):
+        if lower.base + lower.size > upper.base:
+            raise MemoryMapError(f"{lower} and {upper} overlap")
+
+
+@dataclass(frozen=True)
+class Ram:
+    """RAM in one window.  `cpu` and `memory` are its views; they may be the same array."""
+
+    window: Window
     cpu: Bytes
     memory: Bytes
 
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return len(self.cpu)
-
-    def contains(self, address: int, size: int) -> bool:
-        """Say whether all of `size` bytes from `address` on lie in this RAM."""
-        return self.base <= address and address + size <= self.base + self.size
+    def place(self, address: int, size: int) -> slice | None:
+        """Return where in the views `size` bytes from `address` on are, None unless all of them are here."""
+        start = address - self.window.base
+        return slice(start, start + size) if 0 <= start <= self.window.size - size else None
 
 
 class PhysicalMemory:
@@ -61,46 +82,37 @@ class PhysicalMemory:
 
     def view(self, address: int, size: int) -> Bytes:
         """Return the bytes a bus master sees; raises BusFault where there is no RAM behind all of them."""
-        ram = self._find(address, size)
-        if ram is None:
-            raise BusFault(address, size)
-        return ram.memory[address - ram.base : address - ram.base + size]
+        for ram in self.rams:
+            if place := ram.place(address, size):
+                return ram.memory[place]
+        raise BusFault(address, size)
 
     def load(self, address: int, data: bytes, source: str) -> None:
-        """Write `data` into both views, as a boot loader that cleans its caches; raises MemoryMapError."""
-        ram = self._find(address, len(data))
-        if ram is None:
-            raise MemoryMapError(f"{source}: no RAM at {address:#x}..{address + len(data):#x}")
-        place = slice(address - ram.base, address - ram.base + len(data))
-        ram.cpu[place] = ram.memory[place] = np.frombuffer(data, np.uint8)
+        """Write `data` into both views, as a loader that cleans its caches; raises MemoryMapError."""
+        for ram in self.rams:
+            if place := ram.place(address, len(data)):
+                ram.cpu[place] = ram.memory[place] = np.frombuffer(data, np.uint8)
+                return
+        raise MemoryMapError(f"{source}: no RAM at {address:#x}..{address + len(data):#x}")
 
     def read(self, address: int, size: int) -> int | None:
         """Return the little-endian number that the CPU sees at `address`, None where there is no RAM."""
-        ram = self._find(address, size)
-        if ram is None:
-            return None
-        return int.from_bytes(ram.cpu[address - ram.base : address - ram.base + size].tobytes(), "little")
+        for ram in self.rams:
+            if place := ram.place(address, size):
+                return int.from_bytes(ram.cpu[place].tobytes(), "little")
+        return None
 
     def clean_line(self, address: int) -> None:
         """Carry the cache line around `address` from the CPU view to the memory view, where there is RAM."""
-        for ram, line in self._line(address):
-            ram.memory[line] = ram.cpu[line]
+        for ram in self.rams:
+            if line := ram.place(address & -CACHE_LINE, CACHE_LINE):
+                ram.memory[line] = ram.cpu[line]
 
     def invalidate_line(self, address: int) -> None:
         """Carry the cache line around `address` from the memory view to the CPU view, where there is RAM."""
-        for ram, line in self._line(address):
-            ram.cpu[line] = ram.memory[line]
-
-    def _find(self, address: int, size: int) -> Ram | None:
-        return next((ram for ram in self.rams if ram.contains(address, size)), None)
-
-    def _line(self, address: int) -> list[tuple[Ram, slice]]:
-        start = address & -CACHE_LINE
-        return [
-            (ram, slice(start - ram.base, start - ram.base + CACHE_LINE))
-            for ram in self.rams
-            if ram.contains(start, CACHE_LINE)
-        ]
+        for ram in self.rams:
+            if line := ram.place(address & -CACHE_LINE, CACHE_LINE):
+                ram.cpu[line] = ram.memory[line]
 
 
 def allocate(size: int, fill: int) -> Bytes:
@@ -127,27 +139,18 @@ def _tile(array: Bytes, fill: int) -> None:
         ctypes.c_int,
         ctypes.c_long,
     )
-    tile = os.memfd_create("harness-sim fill")
-    try:
-        os.write(tile, bytes([fill]) * min(_FILL_TILE, len(array)))
-        for offset in range(0, len(array), _FILL_TILE):
-            where = libc.mmap(
-                array.ctypes.data + offset,
-                min(_FILL_TILE, len(array) - offset),
-                mmap.PROT_READ | mmap.PROT_WRITE,
-                mmap.MAP_PRIVATE | _MAP_FIXED,
-                tile,
-                0,
-            )
-            if where == _MAP_FAILED:
+    with os.fdopen(os.memfd_create("harness-sim fill"), "wb") as tile:
+        tile.write(bytes([fill]) * min(FILL_TILE, len(array)))
+        tile.flush()
+        for offset in range(0, len(array), FILL_TILE):
+            size = min(FILL_TILE, len(array) - offset)
+            place = array.ctypes.data + offset
+            where = libc.mmap(place, size, PROT_READ_WRITE, MAP_PRIVATE_FIXED, tile.fileno(), 0)
+            if where != place:
                 raise OSError(ctypes.get_errno(), "cannot fill the simulated memory")
-    finally:
-        os.close(tile)
 
 
-def make_ram(name: str, base: int, size: int, *, fill: int, cached: bool) -> Ram:
-    """Return RAM that holds `fill`; `cached` gives it two separate views.  Raises MemoryMapError."""
-    if base % PAGE or size % PAGE or not size:
-        raise MemoryMapError(f"{name} at {base:#x}, {size:#x} bytes: not a number of whole {PAGE}-byte pages")
-    cpu = allocate(size, fill)
-    return Ram(name, base, cpu, allocate(size, fill) if cached else cpu)
+def make_ram(window: Window, *, fill: int, cached: bool) -> Ram:
+    """Return RAM that holds `fill`; `cached` gives it two separate views."""
+    cpu = allocate(window.size, fill)
+    return Ram(window, cpu, allocate(window.size, fill) if cached else cpu)

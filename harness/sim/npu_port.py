@@ -22,8 +22,13 @@ SKIP_FRACTION = 16
 class Npu(Protocol):
     """What the platform needs of the NPU model."""
 
-    busy_until: int | None  #: the virtual time at which the running job ends
-    last_fault: object | None
+    @property
+    def busy_until(self) -> int | None:
+        """The virtual time at which the running job ends, None when idle."""
+
+    @property
+    def last_fault(self) -> object | None:
+        """Why the NPU stopped last; its text is one line."""
 
     def read(self, offset: int) -> int:
         """Return the register at `offset`."""

@@ -50,7 +50,9 @@ class Parameter:
         if self.choices and value not in self.choices:
             raise ParameterError(f"{self.name}={text}: allowed are {', '.join(map(str, self.choices))}")
         if not self.low <= value <= self.high:
-            raise ParameterError(f"{self.name}={text}: allowed are {self.low:#x} to {self.high:#x}")
+            raise ParameterError(
+                f"{self.name}={text}: allowed are {self._text(self.low)} to {self._text(self.high)}"
+            )
         return value
 
     def listing(self) -> str:

@@ -26,8 +26,8 @@ SECTIONS {
 """
 
 # What every program may use.  `put_hex REG` sends sixteen digits and a newline and changes x10 to x14.  After
-# `report_traps`, every exception is reported as five numbers (offset of its vector, ESR, FAR, ELR less the label
-# `trap`, SPSR without flags), and returns to the label `after`.
+# `report_traps`, every exception is reported as five numbers (offset of its vector, ESR, FAR, ELR less the
+# label `trap`, SPSR without flags), and returns to the label `after`.
 PRELUDE = """\
 .equ UART, 0x1a510000
 .equ NPU, 0x1a050000
@@ -139,7 +139,7 @@ class Simulator:
         options = ["-q", "-C", "host.uart0.shutdown_on_eot=1", *arguments]
         return [sys.executable, "-m", "harness.sim", *options, str(self.assemble(program))]
 
-    def run(self, program: str, *arguments: str, entry_el: int = 1) -> Run:
+    def run(self, program: str, *arguments: str, entry_el: int = 1, quiet: bool = True) -> Run:
         """Run `program` to its end, in this process, which is fifty times as fast to start."""
         parameters = {
             "host.cpu.entry_el": entry_el,
@@ -149,7 +149,7 @@ class Simulator:
         settings = [word for name, value in parameters.items() for word in ("-C", f"{name}={value}")]
         image = str(self.assemble(program))
         self.capture.readouterr()
-        exit_code = main([*settings, "-q", *arguments, image])
+        exit_code = main([*settings, *["-q"] * quiet, *arguments, image])
         printed = self.capture.readouterr()
         return Run(exit_code, self.uart_file.read_text("latin-1"), printed.out, printed.err)
 

@@ -11,7 +11,7 @@ TRANSLATION, ACCESS_FLAG, PERMISSION = 0x4, 0x8, 0xC
 HOLE, SECOND_TABLE = 0x4000_0000, 0xC000_0000
 BLOCK = 0x20_0000
 
-# 39-bit addresses: level 1 maps devices and DRAM by gigabytes; the last gigabyte leads through every kind of entry.
+# level 1 maps devices and DRAM by gigabytes, the last one leads through every kind of entry.
 ENABLE_MMU = """
   b enable
   .align 12

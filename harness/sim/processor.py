@@ -1,0 +1,76 @@
+"""The Cortex-A320 as the guest sees it: the core with its counters, timer, caches and exceptions.
+
+Unicorn's own values of these registers are those of a Cortex-A72 and follow the host's clock.
+"""
+
+from __future__ import annotations
+
+from harness.sim.caches import CacheMaintenance
+from harness.sim.clock import VirtualClock
+from harness.sim.core import Cause, Core, Stop
+from harness.sim.ending import GuestFatal
+from harness.sim.exceptions import ALL_MASKED, HANDLER_STACK, FaultLoop, describe, take
+from harness.sim.memory import PhysicalMemory
+from harness.sim.monitors import PerformanceMonitors
+from harness.sim.registers import HCR_EL2, MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
+from harness.sim.timer import GenericTimer
+
+CORTEX_A320_R0P0 = 0x410F_D8F0
+
+# What the levels above the entry's would have set: RW, HCE and NS of SCR_EL3, RW of HCR_EL2.  Without them
+# Unicorn stays in EL2 on an ERET, and translates EL1's addresses by the rules of AArch32.
+LEFT_BY_HIGHER_LEVELS = ((3, SCR_EL3, 0x501), (2, HCR_EL2, 1 << 31))
+
+
+class Processor:
+    """One core and what belongs to it, on the RAM of `memory`."""
+
+    def __init__(self, memory: PhysicalMemory, *, cache_model: bool) -> None:
+        self.core = Core()
+        self.clock = VirtualClock(self.core.counter)
+        self._memory = memory
+        self._caches = CacheMaintenance(self.core, memory)
+        self._monitors = PerformanceMonitors(self._instructions_now, self._time_now)
+        self._timer = GenericTimer(self._time_now)
+        self._faults = FaultLoop()
+        for ram in memory.rams:
+            self.core.map_ram(ram)
+        self.core.on_system_read(self._read)
+        self.core.on_system_write(self._write)
+        if cache_model:
+            self.core.on_system_operation(self._caches.operation)
+
+    def enter(self, level: int, address: int) -> None:
+        """Put the core at `address` as the stage before it would: at `level`, caches off, all masked."""
+        self.core.set_mode(level << 2 | HANDLER_STACK | ALL_MASKED)
+        for higher, register, value in LEFT_BY_HIGHER_LEVELS:
+            if higher > level:
+                self.core.write_system(register, value)
+        self.core.pc = address
+
+    def take_exception(self, stop: Stop) -> None:
+        """Enter the guest's handler for `stop`.  Raises GuestFatal when there is none that could go on."""
+        if stop.cause is Cause.WAITING:
+            raise GuestFatal(f"WFI before {stop.pc:#x}, and no interrupt can come")
+        trap = describe(stop, self.core, self._memory)
+        self._faults.note(trap)
+        if not stop.cause.is_fetch:
+            self.core.counter.leave_block(stop.pc)
+        take(trap, self.core)
+
+    def _read(self, register: SystemRegister) -> int | None:
+        if register == MIDR_EL1:
+            return CORTEX_A320_R0P0
+        value = self._monitors.read(register)
+        return self._timer.read(register) if value is None else value
+
+    def _write(self, register: SystemRegister, value: int) -> bool:
+        if is_translation_control(register):
+            self._caches.forget_translations()
+        return self._monitors.write(register, value) or self._timer.write(register, value)
+
+    def _instructions_now(self) -> int:
+        return self.core.counter.retired_before(self.core.pc)
+
+    def _time_now(self) -> int:
+        return self.clock.before(self.core.pc)
