@@ -111,17 +111,18 @@ class Core:
 
     def map_device(self, window: Window, device: Device) -> None:
         """Let guest addresses in `window` reach the registers of `device`."""
+        device_read, device_write = device.read, device.write
 
         def read(_engine: int, offset: int, _size: int, _key: int) -> int:
             try:
-                return device.read(offset)
+                return device_read(offset)
             except BaseException as error:
                 self._fail(error)
                 return 0
 
         def write(_engine: int, offset: int, _size: int, value: int, _key: int) -> None:
             try:
-                device.write(offset, value)
+                device_write(offset, value)
             except BaseException as error:
                 self._fail(error)
 

@@ -30,7 +30,7 @@ from harness.sim.processor import Processor
 from harness.sim.run_statistics import Statistics
 from harness.sim.uart import Console, ConsoleClosed, Uart
 
-SLICE = 250_000  # instructions; a tenth to a quarter of a second of host time at worst
+SLICE = 50_000  # instructions; some hundredths of a second of host time at worst
 UART_SIZE = 0x1000
 ETHOSU_SIZE = 0x4000
 

@@ -1,8 +1,6 @@
 """UART0: the part of a PL011 that a polled console needs (Arm DDI 0183G, PrimeCell UART PL011).
 
-The transmit FIFO is never full, and nothing is ever received. What is sent goes to a console that keeps the
-bytes of a line together, because a system call for each byte would cost more than the guest code that sends
-it.
+The transmit FIFO is never full, and nothing is ever received.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from harness.sim.interruption import Interruption
 
 EOT = 4
 NEWLINE = 10
-LINE_LIMIT = 4096  # PIPE_BUF of Linux: a pipe that select() calls ready takes as much without a wait
 
 DATA = 0x000
 FLAGS = 0x018
@@ -49,36 +46,39 @@ def _send_some(descriptor: int, pending: bytearray) -> None:
 
 
 class Console:
-    """A file descriptor that receives the UART's bytes, a line or at most `LINE_LIMIT` bytes at a time."""
+    """A file descriptor that receives the UART's bytes.
+
+    They wait in `pending`, because a system call for each would cost more than the guest code that sends it;
+    the UART flushes after each line, the run loop after each slice of guest code.
+    """
 
     def __init__(self, descriptor: int, interruption: Interruption) -> None:
+        self.pending = bytearray()
         self._descriptor = descriptor
         self._interruption = interruption
-        self._pending = bytearray()
-
-    def put(self, byte: int) -> None:
-        """Take one byte; raises ConsoleClosed, or Interrupted while the reader lets us wait."""
-        self._pending.append(byte)
-        if byte == NEWLINE or len(self._pending) >= LINE_LIMIT:
-            self.flush()
 
     def flush(self) -> None:
-        """Hand every byte taken so far to the reader; raises as `put`."""
+        """Hand over every byte; raises ConsoleClosed, or Interrupted while the reader lets us wait."""
         with self._interruption.interruptible():
-            while self._pending:
-                _send_some(self._descriptor, self._pending)
+            while self.pending:
+                _send_some(self._descriptor, self.pending)
 
     def abandon(self) -> None:
         """Hand over what the reader takes without a wait, for an end that may not be held up."""
-        while self._pending and select.select([], [self._descriptor], [], 0)[1]:
-            _send_some(self._descriptor, self._pending)
+        while self.pending and select.select([], [self._descriptor], [], 0)[1]:
+            # As much as a pipe takes without a wait once select() calls it ready.
+            part = self.pending[: select.PIPE_BUF]
+            del self.pending[: len(part)]
+            while part:
+                _send_some(self._descriptor, part)
 
 
 class Uart:
-    """The device, as seen through its 4 KiB register window."""
+    """The device, as seen through its register window."""
 
     def __init__(self, console: Console, on_eot: Callable[[], None]) -> None:
         self._console = console
+        self._append = console.pending.append
         self._on_eot = on_eot
         self._settings = dict(SETTINGS)
 
@@ -89,11 +89,13 @@ class Uart:
         return self._settings.get(offset, IDENTITY.get(offset, 0))
 
     def write(self, offset: int, value: int) -> None:
-        """Write a register; raises as `Console.put`."""
+        """Write a register; raises as `Console.flush`."""
         if offset == DATA:
             byte = value & 0xFF
-            self._console.put(byte)
-            if byte == EOT:
+            self._append(byte)
+            if byte == NEWLINE:
+                self._console.flush()
+            elif byte == EOT:
                 self._on_eot()
         elif offset in self._settings:
             self._settings[offset] = value & 0xFFFF
