@@ -64,9 +64,7 @@ enum pool_error pool_take(struct pool *pool, size_t size, size_t alignment, stru
     pool->blocks[index] = (struct pool_block){.address = address, .size = size};
     pool->block_count++;
     pool->used += size;
-    if (pool->used > pool->peak) {
-        pool->peak = pool->used;
-    }
+    pool->peak = pool->used > pool->peak ? pool->used : pool->peak; /* without a branch: always the same cost */
     *block = pool->blocks[index];
     return POOL_OK;
 }

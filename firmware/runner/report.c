@@ -123,15 +123,23 @@ static void begin_stage(struct record *record, const char *type, const char *sta
     record_common(record);
 }
 
+/* Add a number of many, most of which are 0: those are left out. */
+static void add_unless_0(struct record *record, const char *key, uint64_t value)
+{
+    if (value != 0) {
+        record_decimal(record, key, value);
+    }
+}
+
 static void add_counts(struct record *record, const struct ethosu_counts *counts)
 {
-    record_decimal(record, "networks", counts->networks);
-    record_decimal(record, "buffers", counts->buffers);
-    record_decimal(record, "inferences", counts->inferences);
-    record_decimal(record, "copied", counts->copied);
-    record_decimal(record, "zeroed", counts->zeroed);
-    record_decimal(record, "cleaned", counts->cleaned);
-    record_decimal(record, "invalidated", counts->invalidated);
+    add_unless_0(record, "networks", counts->networks);
+    add_unless_0(record, "buffers", counts->buffers);
+    add_unless_0(record, "inferences", counts->inferences);
+    add_unless_0(record, "copied", counts->copied);
+    add_unless_0(record, "zeroed", counts->zeroed);
+    add_unless_0(record, "cleaned", counts->cleaned);
+    add_unless_0(record, "invalidated", counts->invalidated);
 }
 
 void report_stage(const char *stage, const struct ethosu_counts *counts)
@@ -149,7 +157,7 @@ void report_stage(const char *stage, const struct ethosu_counts *counts)
 
     begin_stage(&record, "phases", stage);
     for (unsigned phase = 0; phase < PHASE_COUNT; phase++) {
-        record_decimal(&record, phase_names[phase], meter_instructions((enum phase)phase));
+        add_unless_0(&record, phase_names[phase], meter_instructions((enum phase)phase));
     }
     record_decimal(&record, "total", meter_total());
     record_send(&record);
