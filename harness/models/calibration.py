@@ -79,7 +79,7 @@ def requantise(values: Integers, multipliers: Sequence[Fraction], zero_point: in
 
 
 def with_mantissa(value: Fraction, bits: int) -> Fraction:
-    """A positive value rounded to a mantissa of `bits` bits, so that float32 holds it exactly."""
+    """A positive value rounded to a mantissa of `bits` or `bits` + 1 bits, so that float32 holds it."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
     unit = Fraction(2) ** exponent
     return round(value / unit) * unit

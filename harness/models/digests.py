@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import json
 
-from harness.models.catalog import load_model
-from harness.models.reference import DIGESTS_FILE, input_digest, reference_outputs, standard_inputs
-from harness.models.reference_networks import NETWORKS
-from harness.models.vela import compile_model
+from harness.models.oracle import tflite_micro_outputs
+from harness.models.reference import DIGESTS_FILE, input_digest, output_digests, seeded_inputs
+from harness.models.reference_networks import NETWORKS, reference_network
+from harness.models.tflite_file import read_tflite
 
 
 def compute_digests() -> dict[str, dict[str, list[str]]]:
     """The digests of every reference network's outputs for its standard inputs, computed by tflite-micro.
 
-    Raises ValueError when tflite-micro is not there to compute them.
+    Raises ModelError when tflite-micro cannot compute them.
     """
     content: dict[str, dict[str, list[str]]] = {}
-    for name in NETWORKS:
-        source = load_model(name)
-        compiled = compile_model(source)
-        inputs = standard_inputs(compiled)
-        result = reference_outputs(compiled, inputs)
-        if result.outputs is None or result.digests is None:
-            raise ValueError(f"tflite-micro did not compute the outputs of {name}: {result.oracle}")
-        pairs = zip(inputs, result.digests, strict=True)
-        content[source.sha256] = {input_digest(each): list(digests) for each, digests in pairs}
+    for name, network in NETWORKS.items():
+        data = reference_network(name)
+        sizes = [tensor.size for tensor in read_tflite(name, data).input_tensors]
+        inputs = [seeded_inputs(sizes, label) for label in ("A", "B")]
+        outputs = tflite_micro_outputs(name, data, [each.tensors for each in inputs])
+        content[network.sha256] = {
+            input_digest(given): list(output_digests(computed))
+            for given, computed in zip(inputs, outputs, strict=True)
+        }
     return content
 
 

@@ -31,8 +31,8 @@ ACTIVATION_SCALE = Fraction(3, 128)  #: as in trained networks, and no power of 
 LOGIT_SCALE = Fraction(5, 128)  #: lets a softmax spread over several classes
 SOFTMAX_SCALE, SOFTMAX_ZERO_POINT = Fraction(1, 256), -128  #: what TensorFlow Lite demands for int8
 
-_WEIGHT_SCALE_BITS = 12  #: of mantissa; times an activation's scale it still fits float32, as the bias needs
-_ADD_SCALE_BITS = 6
+# Mantissas so short that the product of an activation's and a weight's scale, the bias's, fits float32.
+_WEIGHT_SCALE_BITS, _ADD_SCALE_BITS = 12, 6
 _ADD_UNIT = Fraction(1, 1 << 20)  #: every activation scale is a multiple of it
 
 Options = dict[str, int | float | bool]

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.models.compiled import CompiledModel, Tensor
+from harness.models.compiled import CompiledModel
 from harness.models.oracle import (
     OutputBytes,
     UnsupportedNetworkError,
@@ -45,17 +45,14 @@ def standard_inputs(compiled: CompiledModel) -> tuple[InputSet, InputSet]:
 
     They depend on each input's position and size alone, so a network and its compiled forms get the same.
     """
-    return seeded_inputs(compiled.inputs, "A"), seeded_inputs(compiled.inputs, "B")
+    sizes = [tensor.size for tensor in compiled.inputs]
+    return seeded_inputs(sizes, "A"), seeded_inputs(sizes, "B")
 
 
-def seeded_inputs(tensors: Sequence[Tensor], label: str) -> InputSet:
-    """One input set; another label gives other values."""
-    return InputSet(
-        label=label,
-        tensors=tuple(
-            seeded_bytes(f"input {index} of set {label}", tensor.size) for index, tensor in enumerate(tensors)
-        ),
-    )
+def seeded_inputs(sizes: Sequence[int], label: str) -> InputSet:
+    """One input set, from the size of each network input in bytes; another label gives other values."""
+    tensors = (seeded_bytes(f"input {index} of set {label}", size) for index, size in enumerate(sizes))
+    return InputSet(label, tuple(tensors))
 
 
 def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> ReferenceResult:
@@ -74,13 +71,17 @@ def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> Re
         outputs = tflite_micro_outputs(compiled.name, compiled.tflite, [each.tensors for each in inputs])
     except UnsupportedNetworkError as error:
         return ReferenceResult(NOT_COMPARED, None, reason=str(error))
-    digests = tuple(tuple(_digest(output) for output in each) for each in outputs)
-    return ReferenceResult(f"tflite-micro {version}", digests, outputs)
+    return ReferenceResult(f"tflite-micro {version}", tuple(map(output_digests, outputs)), outputs)
 
 
 def input_digest(inputs: InputSet) -> str:
     """The digest under which the outputs of an input set are stored."""
     return _digest(b"".join(inputs.tensors))
+
+
+def output_digests(outputs: OutputBytes) -> OutputDigests:
+    """The digest of each output."""
+    return tuple(_digest(output) for output in outputs)
 
 
 def _stored_reference(tflite: bytes, inputs: Sequence[InputSet]) -> ReferenceResult:

@@ -203,6 +203,6 @@ def _assemble(
         inputs=place_tensors(source.name, "input", graph.input_tensors, raw.inputs),
         outputs=place_tensors(source.name, "output", graph.output_tensors, raw.outputs),
         vela_version=compiler.version,
-        vela_options=options.arguments,
+        vela_options=(*options.arguments, options.config_argument),
         tflite=source.data,
     )
