@@ -6,7 +6,7 @@ here.
 
 Unicorn delivers no exception, and an exception raised in a callback cannot pass through native code, so a
 handler's exception is kept and raised again when Unicorn has returned. What Unicorn does not model: alignment
-checks while the MMU is off, and the floating-point traps of CPACR and CPTR.
+checks (but for exclusive accesses), and the floating-point traps of CPACR and CPTR.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_EXIT = 0  # the address emu_start() would end at, ignored once exits are enab
 
 
 class Cause(Enum):
-    """Why the core stopped.  Values above zero are EXCP_* of Unicorn's qemu/target/arm/cpu.h."""
+    """Why the core stopped. Values above zero are EXCP_* of Unicorn's qemu/target/arm/cpu.h."""
 
     SLICE_ENDED = -1
     WAITING = -2  #: WFI; PC is after it
@@ -68,6 +68,9 @@ class Cause(Enum):
     def is_fetch(self) -> bool:
         """Whether no block was entered at PC."""
         return self in (Cause.INSTRUCTION_ABORT, Cause.NO_CODE_MEMORY)
+
+
+EXCEPTIONS = {cause.value: cause for cause in Cause if cause.value > 0}
 
 
 @dataclass(frozen=True)
@@ -238,7 +241,9 @@ class Core:
         self._engine.emu_stop()
 
     def _on_exception(self, engine: Uc, number: int, _data: object) -> None:
-        self._cause = Cause(number)
+        self._cause = EXCEPTIONS.get(number)
+        if self._cause is None:
+            self._fail(GuestFatal(f"Unicorn's exception {number} at {self.pc:#x} is not modelled"))
         engine.emu_stop()
 
     def _on_unmapped(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from unicorn import UC_HOOK_BLOCK
 from unicorn.unicorn_py3.arch.types import uc_hook_h
 
-# The hook runs once for each block of guest code.  The binding's own hook_add wraps it twice, at three times
+# The hook runs once for each block of guest code. The binding's own hook_add wraps it twice, at three times
 # the cost, so it is registered with the library directly; the version whose interface this is, is pinned.
 from unicorn.unicorn_py3.unicorn import HOOK_CODE_CFUNC, Uc, UcError, uclib
 

@@ -15,7 +15,7 @@ from harness.sim.counting import INSTRUCTION
 from harness.sim.ending import GuestFatal
 from harness.sim.loadstore import Access, decode_access
 from harness.sim.memory import PAGE, PhysicalMemory
-from harness.sim.registers import banked, sctlr
+from harness.sim.registers import banked
 from harness.sim.translation import Fault, Request, translate
 
 EXTERNAL_ABORT = 0b010000  # DFSC and IFSC, not on a table walk
@@ -23,7 +23,6 @@ ALIGNMENT_FAULT = 0b100001
 IL = 1 << 25  # the instruction was 32 bits long
 WRITE = 1 << 6  # WnR
 MAINTENANCE = 1 << 8  # CM
-ALIGNMENT_CHECK = 1 << 1  # SCTLR_ELx.A
 ALL_MASKED = 0xF << 6  # PSTATE.DAIF
 HANDLER_STACK = 1  # PSTATE.SP
 FROM_SP_EL0, FROM_SAME_LEVEL, FROM_LOWER_LEVEL = 0x000, 0x200, 0x400
@@ -31,7 +30,7 @@ LOOP_LENGTH = 16
 
 
 class Class(IntEnum):
-    """ESR_ELx.EC.  The aborts are those from a lower level; one more means from the same level."""
+    """ESR_ELx.EC. The aborts are those from a lower level; one more means from the same level."""
 
     UNKNOWN = 0x00
     SVC = 0x15
@@ -92,7 +91,7 @@ def describe(stop: Stop, core: Core, memory: PhysicalMemory) -> Trap:
 
 
 def take(trap: Trap, core: Core) -> None:
-    """Enter the handler of `trap`.  Raises GuestFatal when the guest has set no vectors."""
+    """Enter the handler of `trap`. Raises GuestFatal when the guest has set no vectors."""
     vectors = core.read_system(banked(trap.target, 12, 0, 0))
     if not vectors:
         raise GuestFatal(f"{trap}, and VBAR_EL{trap.target} is not set")
@@ -116,7 +115,7 @@ class FaultLoop:
         self._recent: deque[Trap] = deque(maxlen=LOOP_LENGTH)
 
     def note(self, trap: Trap) -> None:
-        """Take note of one exception.  Raises GuestFatal when it and at most one other are all there is."""
+        """Take note of one exception. Raises GuestFatal when it and at most one other are all there is."""
         if not trap.is_fault:
             self._recent.clear()
             return
@@ -144,7 +143,7 @@ def _refusal(access: Access, core: Core, memory: PhysicalMemory) -> tuple[int, i
         found = translate(Request(address, core.el, is_write=access.is_write), core, memory)
         if isinstance(found, Fault):
             return found.status, address
-    if access.address % access.size and core.read_system(sctlr(core.el)) & ALIGNMENT_CHECK:
+    if access.address % access.size:  # the one other check that Unicorn makes, for exclusives
         return ALIGNMENT_FAULT, access.address
     raise GuestFatal(f"an access to {access.address:#x} was refused, but the translation tables allow it")
 

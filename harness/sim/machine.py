@@ -1,6 +1,6 @@
 """The board: memory, processor and devices put together, and the loop that runs them to an end.
 
-Lifecycle: build the memory and load it; put the core at the entry point; then run it in slices.  After each
+Lifecycle: build the memory and load it; put the core at the entry point; then run it in slices. After each
 slice a signal is looked for and the console's last line is sent; an exception is taken and the core goes on;
 anything else is the end.
 """
@@ -45,7 +45,7 @@ class Machine:
         interruption: Interruption,
         report: Callable[[str], None],
     ) -> None:
-        """Build the board; `report` is told of NPU faults.  Raises MemoryMapError."""
+        """Build the board; `report` is told of NPU faults. Raises MemoryMapError."""
         self._parameters = parameters
         self._console = console
         self._interruption = interruption
@@ -66,7 +66,7 @@ class Machine:
         self._processor.core.map_device(npu, self._npu)
 
     def start(self, image: Image) -> None:
-        """Load the application and put the core at its entry.  Raises MemoryMapError."""
+        """Load the application and put the core at its entry. Raises MemoryMapError."""
         for segment in image.segments:
             self.memory.load(segment.address, segment.data, "application")
         self._processor.enter(self._parameters.entry_el, image.entry)

@@ -62,7 +62,7 @@ def check_map(windows: Sequence[Window]) -> None:
 
 @dataclass(frozen=True)
 class Ram:
-    """RAM in one window.  `cpu` and `memory` are its views; they may be the same array."""
+    """RAM in one window. `cpu` and `memory` are its views; they may be the same array."""
 
     window: Window
     cpu: Bytes

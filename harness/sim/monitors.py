@@ -98,7 +98,7 @@ class PerformanceMonitors:
         }.get(register)
 
     def write(self, register: SystemRegister, value: int) -> bool:
-        """Write a register of the monitors, or return False.  Raises GuestFatal for what is not modelled."""
+        """Write a register of the monitors, or return False. Raises GuestFatal for what is not modelled."""
         if register in (PMXEVCNTR, PMXEVTYPER):
             register = self._selected_register(register)
         if register in COUNTERS:

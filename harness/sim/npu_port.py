@@ -59,7 +59,7 @@ class NpuPort:
         return self._npu.read(offset)
 
     def write(self, offset: int, value: int) -> None:
-        """Write a register; a job that this starts is computed here.  Raises Interrupted when told to end."""
+        """Write a register; a job that this starts is computed here. Raises Interrupted when told to end."""
         fault = self._npu.last_fault
         started = self._clock.now()
         with self._interruption.interruptible():

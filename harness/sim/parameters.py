@@ -94,7 +94,7 @@ def _address(name: str, default: int, description: str) -> int:
 
 @dataclass(frozen=True)
 class Parameters:
-    """One simulated board.  Addresses and sizes are in bytes."""
+    """One simulated board. Addresses and sizes are in bytes."""
 
     macs: int = _parameter(
         "host.ethosu.num_macs",

@@ -17,7 +17,7 @@ from harness.sim.timer import GenericTimer
 
 CORTEX_A320_R0P0 = 0x410F_D8F0
 
-# What the levels above the entry's would have set: RW, HCE and NS of SCR_EL3, RW of HCR_EL2.  Without them
+# What the levels above the entry's would have set: RW, HCE and NS of SCR_EL3, RW of HCR_EL2. Without them
 # Unicorn stays in EL2 on an ERET, and translates EL1's addresses by the rules of AArch32.
 LEFT_BY_HIGHER_LEVELS = ((3, SCR_EL3, 0x501), (2, HCR_EL2, 1 << 31))
 
@@ -49,7 +49,7 @@ class Processor:
         self.core.pc = address
 
     def take_exception(self, stop: Stop) -> None:
-        """Enter the guest's handler for `stop`.  Raises GuestFatal when there is none that could go on."""
+        """Enter the guest's handler for `stop`. Raises GuestFatal when there is none that could go on."""
         if stop.cause is Cause.WAITING:
             raise GuestFatal(f"WFI before {stop.pc:#x}, and no interrupt can come")
         trap = describe(stop, self.core, self._memory)

@@ -13,7 +13,7 @@ LABEL = 40
 
 @dataclass(frozen=True)
 class Statistics:
-    """What one simulation did, and what it cost.  Times are in seconds."""
+    """What one simulation did, and what it cost. Times are in seconds."""
 
     instructions: int
     simulated_ns: int

@@ -45,7 +45,7 @@ class GenericTimer:
         return None
 
     def write(self, register: SystemRegister, value: int) -> bool:
-        """Write a register of the timer, or return False.  Raises GuestFatal when a comparator is enabled."""
+        """Write a register of the timer, or return False. Raises GuestFatal when a comparator is enabled."""
         if register == CNTFRQ_EL0:
             self._frequency = value & 0xFFFF_FFFF
         elif register == CNTVOFF_EL2:

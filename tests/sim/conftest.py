@@ -25,7 +25,7 @@ SECTIONS {
 }
 """
 
-# What every program may use.  `put_hex REG` sends sixteen digits and a newline and changes x10 to x14.  After
+# What every program may use. `put_hex REG` sends sixteen digits and a newline and changes x10 to x14. After
 # `report_traps`, every exception is reported as five numbers (offset of its vector, ESR, FAR, ELR less the
 # label `trap`, SPSR without flags), and returns to the label `after`.
 PRELUDE = """\
@@ -118,12 +118,10 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Simulator:
-    """Assembles programs, and runs them in this process or as a program of their own."""
+class Assembler:
+    """Makes programs in a folder that all workers of one test run share."""
 
     folder: Path
-    uart_file: Path
-    capture: pytest.CaptureFixture[str]
 
     def assemble(self, program: str) -> Path:
         """Return the ELF file of a program that starts at `_start`."""
@@ -133,25 +131,6 @@ class Simulator:
             if not elf.exists():
                 self._build(source, elf)
         return elf
-
-    def command(self, program: str, *arguments: str) -> list[str]:
-        """Return the command that runs `program` in a process of its own until it sends EOT."""
-        options = ["-q", "-C", "host.uart0.shutdown_on_eot=1", *arguments]
-        return [sys.executable, "-m", "harness.sim", *options, str(self.assemble(program))]
-
-    def run(self, program: str, *arguments: str, entry_el: int = 1, quiet: bool = True) -> Run:
-        """Run `program` to its end, in this process, which is fifty times as fast to start."""
-        parameters = {
-            "host.cpu.entry_el": entry_el,
-            "host.uart0.shutdown_on_eot": 1,
-            "host.uart0.out_file": self.uart_file,
-        }
-        settings = [word for name, value in parameters.items() for word in ("-C", f"{name}={value}")]
-        image = str(self.assemble(program))
-        self.capture.readouterr()
-        exit_code = main([*settings, *["-q"] * quiet, *arguments, image])
-        printed = self.capture.readouterr()
-        return Run(exit_code, self.uart_file.read_text("latin-1"), printed.out, printed.err)
 
     def _build(self, source: str, elf: Path) -> None:
         script, assembly = self.folder / "link.ld", elf.with_suffix(".S")
@@ -170,20 +149,48 @@ class Simulator:
         )
 
 
+@dataclass(frozen=True)
+class Simulator:
+    """Runs programs, in this process or as a program of their own."""
+
+    assembler: Assembler
+    uart_file: Path
+    capture: pytest.CaptureFixture[str]
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """Return the command that runs `program` in a process of its own until it sends EOT."""
+        options = ["-q", "-C", "host.uart0.shutdown_on_eot=1", *arguments]
+        return [sys.executable, "-m", "harness.sim", *options, str(self.assembler.assemble(program))]
+
+    def run(self, program: str, *arguments: str, entry_el: int = 1, quiet: bool = True) -> Run:
+        """Run `program` to its end, in this process, which is fifty times as fast to start."""
+        parameters = {
+            "host.cpu.entry_el": entry_el,
+            "host.uart0.shutdown_on_eot": 1,
+            "host.uart0.out_file": self.uart_file,
+        }
+        settings = [word for name, value in parameters.items() for word in ("-C", f"{name}={value}")]
+        image = str(self.assembler.assemble(program))
+        self.capture.readouterr()
+        exit_code = main([*settings, *["-q"] * quiet, *arguments, image])
+        printed = self.capture.readouterr()
+        return Run(exit_code, self.uart_file.read_text("latin-1"), printed.out, printed.err)
+
+
 @pytest.fixture(scope="session")
-def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of one test run share."""
+def assembler(tmp_path_factory: pytest.TempPathFactory) -> Assembler:
+    """The assembler; each program is made once for all tests."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     folder = shared / "simulated-programs"
     folder.mkdir(exist_ok=True)
-    return folder
+    return Assembler(folder)
 
 
 @pytest.fixture
-def simulator(program_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Simulator:
-    """The simulator, with programs that are assembled once for all tests."""
-    return Simulator(program_folder, tmp_path / "uart", capfd)
+def simulator(assembler: Assembler, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Simulator:
+    """The simulator."""
+    return Simulator(assembler, tmp_path / "uart", capfd)
 
 
 Execute = Callable[..., Run]

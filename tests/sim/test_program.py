@@ -198,7 +198,7 @@ def test_a_terminal_shows_each_line_at_once(simulator):
 def test_the_uart_can_go_to_a_file(simulator, tmp_path, capfd):
     file = tmp_path / "log"
     settings = ["-C", f"host.uart0.out_file={file}", "-C", "host.uart0.shutdown_on_eot=true", "-q"]
-    assert main([*settings, str(simulator.assemble(HELLO))]) == 0
+    assert main([*settings, str(simulator.assembler.assemble(HELLO))]) == 0
     assert file.read_bytes() == b"hello\n\x04"
     assert capfd.readouterr().out == ""
 

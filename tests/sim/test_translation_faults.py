@@ -75,6 +75,30 @@ def test_an_access_across_pages_names_the_page_that_is_missing(execute):
     assert [int(lines[1], 16), int(lines[2], 16)] == [DATA | TRANSLATION | 3, good_end]
 
 
+def test_an_unaligned_exclusive_is_an_alignment_fault(execute):
+    lines = execute("report_traps; load x1, 0x80000002; trap: ldxr x2, [x1]; after: finish").uart.split()
+    assert [int(lines[1], 16), int(lines[3], 16)] == [DATA | 0x21, 0]
+
+
+def test_cache_maintenance_goes_through_the_tables_too(execute):
+    aliased = SECOND_TABLE + 3 * BLOCK + 0x2000
+    numbers = execute(f"""
+      {ENABLE_MMU}
+      load x1, {aliased}
+      mov x2, #77
+      str x2, [x1]
+      dc cvac, x1
+      mov x2, #0
+      str x2, [x1]
+      dc ivac, x1
+      load x1, 0x80001000
+      ldr x3, [x1]
+      put_hex x3
+      finish
+    """).numbers
+    assert numbers == [77]
+
+
 def test_memory_is_reached_through_the_tables(execute):
     aliased = SECOND_TABLE + 3 * BLOCK + 0x2010
     numbers = execute(f"""
