@@ -12,7 +12,7 @@ from pathlib import Path
 import filelock
 import platformdirs
 
-from harness.errors import BuildError
+from harness.errors import BuildError, UsageError
 
 CACHE_VARIABLE = "HARNESS_CACHE_DIR"
 LOCK_TIMEOUT_S = 600.0  #: longer than any one entry takes to make
@@ -21,12 +21,19 @@ LOCK_TIMEOUT_S = 600.0  #: longer than any one entry takes to make
 def cache_folder(kind: str) -> Path:
     """The folder of all entries of one kind, such as `vela`; made when it is missing.
 
-    It lies under `HARNESS_CACHE_DIR`, or in the user's cache folder where that is unset.
+    It lies under `HARNESS_CACHE_DIR`, or in the user's cache folder where that is unset. Raises UsageError when
+    it cannot be made.
     """
     override = os.environ.get(CACHE_VARIABLE)
     root = Path(override).absolute() if override else platformdirs.user_cache_path("corstone-harness")
     folder = root / kind
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"the cache folder {folder} cannot be made: {error.strerror}",
+            hint=f"set {CACHE_VARIABLE} to a folder that can be written",
+        ) from error
     return folder
 
 

@@ -15,14 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import tflite
 
-from harness.models.calibration import (
-    Integers,
-    centre,
-    deviation,
-    requantise,
-    slide,
-    with_mantissa,
-)
+from harness.models.calibration import Integers, centre, deviation, requantise, slide, with_mantissa
 from harness.models.seeded import seeded_bytes
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec
 
@@ -44,7 +37,7 @@ _NO_DILATION: Options = {"DilationWFactor": 1, "DilationHFactor": 1}
 class Range:
     """How a layer's output uses int8: where zero lies, and the steps one mean absolute deviation takes.
 
-    A normal distribution then reaches the ends of the range at 3.2 standard deviations.
+    A normal distribution then reaches the ends of the range at about 3 standard deviations.
     """
 
     activation: int

@@ -69,13 +69,13 @@ class ReferenceNetwork:
 
 
 NETWORKS: Mapping[str, ReferenceNetwork] = {
-    "resnet8": ReferenceNetwork(resnet8, "af0e515470697a34e6613ee4f938f90b966216b7ebdd81393e4ca5b3ea61c7c9"),
-    "ds_cnn": ReferenceNetwork(ds_cnn, "bfab63e27217d9daac25bdce7393209651e360ce650605d8cda93fd826741f2a"),
+    "resnet8": ReferenceNetwork(resnet8, "30e2311d6e936d3e165d6943aca8ddc6d5954972902929ff0d6ebbfef7ccb16b"),
+    "ds_cnn": ReferenceNetwork(ds_cnn, "b1211e761c203352db5c485b43bd58fcb7c5db38cb10a6e1783527f3cee7306e"),
     "mobilenet_v1_025": ReferenceNetwork(
-        mobilenet_v1_025, "fc4a5dc3963691d0a5fe180fec869a4d830d459efd6c21b61336b8926744c4f3"
+        mobilenet_v1_025, "96aa3f9663b6daf8a8274017b22214784c1b9a3dbfc796bf5650d4e8d59e8688"
     ),
     "deep_autoencoder": ReferenceNetwork(
-        deep_autoencoder, "6dd74f75e61d9bc4607f7d0b038904490b75ac723fad6c1287684cefef04b423"
+        deep_autoencoder, "c47edc69bdd643ca4bc3221ac11e51beaa816970e713f9f7e36d29f5ae350083"
     ),
 }
 """The networks by name."""

@@ -39,7 +39,7 @@ class FileTensor:
         try:
             return np.dtype(self.dtype).itemsize
         except TypeError as error:
-            raise ModelError(f"tensor {self.name!r} has elements of no fixed size: {self.dtype}") from error
+            raise ModelError(f"tensor {self.name!r} is {self.dtype}, which has no size of its own") from error
 
     @property
     def size(self) -> int:

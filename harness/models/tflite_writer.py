@@ -109,6 +109,8 @@ def _table(builder: Any, table: str, fields: Mapping[str, int | float | bool]) -
     getattr(tflite, f"{table}Start")(builder)
     for name, value in fields.items():
         getattr(tflite, f"{table}Add{name}")(builder, value)
+    # Which tables share a vtable depends on the version of flatbuffers. The file must not: none do.
+    builder.vtables.clear()
     return int(getattr(tflite, f"{table}End")(builder))
 
 

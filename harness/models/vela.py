@@ -167,7 +167,7 @@ def _failure(name: str, done: Finished) -> ModelError | UsageError:
     if done.status < 0:
         return ModelError(
             f"Vela crashed while compiling {name}: it was killed by {signal.Signals(-done.status).name}",
-            hint="try another memory mode or Vela version; the model is kept out of the cache",
+            hint="another memory mode, MAC count or version of Vela may compile it",
             evidence=evidence,
         )
     if option := _OPTION_ERROR.search(done.output):
@@ -175,7 +175,7 @@ def _failure(name: str, done: Finished) -> ModelError | UsageError:
     if left := _CPU_OPERATORS.search(done.output):
         return ModelError(
             f"{name} cannot run on the NPU alone: Vela leaves {left[1]} on the CPU",
-            hint="the evidence gives Vela's reason for each; direct drive has no CPU operators",
+            hint="direct drive has no CPU operators; Vela's own warnings say what it wants",
             evidence=evidence,
         )
     if _NO_NPU_OPERATOR.search(done.output):

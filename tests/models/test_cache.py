@@ -10,7 +10,7 @@ import filelock
 import pytest
 
 from harness import cache
-from harness.errors import BuildError
+from harness.errors import BuildError, UsageError
 
 
 def test_the_folder_lies_where_the_variable_says(private_cache: Path) -> None:
@@ -23,6 +23,15 @@ def test_without_the_variable_the_folder_is_the_users_own(
     monkeypatch.delenv(cache.CACHE_VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.cache_folder("vela").is_relative_to(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_the_users_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "file"))
+    with pytest.raises(UsageError, match=r"the cache folder .*file/vela cannot be made"):
+        cache.cache_folder("vela")
 
 
 def test_a_key_tells_two_splits_of_the_same_text_apart() -> None:
