@@ -40,8 +40,13 @@ class Record:
                 f"console line {self.line}: record {self.type!r} lacks its key {key!r}"
             ) from None
 
-    def number(self, key: str, base: int = 10) -> int:
-        """The value of `key` as a non-negative integer; ConsoleError when it is none."""
+    def number(self, key: str, base: int = 10, default: int | None = None) -> int:
+        """The value of `key` as a non-negative integer; ConsoleError when it is none.
+
+        `default` is the value of a key that may be left out.
+        """
+        if default is not None and key not in self.fields:
+            return default
         text = self.text(key)
         try:
             value = int(text, base)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from harness.console.protocol import Record, Transcript
@@ -32,12 +32,14 @@ _FAULT_KEYS = frozenset({"cell", "index", "kind"})
 
 def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
     """The run record of a plan's transcript. Raises ConsoleError where it does not follow the plan."""
-    hello, *body, bye = transcript.records
+    hello, clock, *body, bye = transcript.records
+    if clock.type != "clock":
+        raise ConsoleError(f"console line {clock.line}: record {clock.type!r} where 'clock' was due")
     if hello.number("cells") != len(plan.cells):
         raise ConsoleError(f"the image has {hello.number('cells')} cells, its plan {len(plan.cells)}")
     status = bye.text("status")
-    faults = tuple(_fault(record) for record in body if record.type == "fault")
-    cells = tuple(_cells(body, plan, tick_ns=1_000_000_000 / hello.number("timer_hz")))
+    faults = _faults(record for record in body if record.type == "fault")
+    cells = tuple(_cells(body, plan, tick_ns=1_000_000_000 / clock.number("timer_hz")))
     if len(cells) != len(plan.cells) and not faults:
         raise ConsoleError(f"the run reported {len(cells)} of {len(plan.cells)} cells, and no fault")
     if status == "ok" and faults:
@@ -46,7 +48,7 @@ def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
         build=hello.text("build"),
         npu_id=hello.number("npu_id", base=16),
         npu_config=hello.number("npu_config", base=16),
-        window=Instructions(hello.number("window")),
+        window=Instructions(clock.number("window")),
         status=status,
         cells=cells,
         faults=faults,
@@ -204,13 +206,18 @@ def _output(chunks: list[Record], size: int, inference: Record) -> bytes:
     return bytes(collected)
 
 
-def _fault(record: Record) -> Fault:
-    def position(key: str) -> int | None:
-        return None if record.fields.get(key, "-") == "-" else record.number(key)
-
-    return Fault(
-        cell=position("cell"),
-        index=position("index"),
-        kind=record.text("kind"),
-        details={key: value for key, value in record.fields.items() if key not in _FAULT_KEYS},
+def _faults(records: Iterable[Record]) -> tuple[Fault, ...]:
+    """One fault for each place and kind, its details gathered from all of its lines."""
+    details: dict[tuple[str, str, str], dict[str, str]] = {}
+    for record in records:
+        place = (record.text("cell"), record.text("index"), record.text("kind"))
+        more = {key: value for key, value in record.fields.items() if key not in _FAULT_KEYS}
+        details.setdefault(place, {}).update(more)
+    return tuple(
+        Fault(_position(cell), _position(index), kind, found)
+        for (cell, index, kind), found in details.items()
     )
+
+
+def _position(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None

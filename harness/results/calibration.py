@@ -41,12 +41,12 @@ def _measured(records: Iterable[Record], operation: str) -> list[Record]:
 
 def _slope(measured: list[Record], count: str) -> float:
     smallest, largest = measured[0], measured[-1]
-    more = largest.number(count) - smallest.number(count)
+    more = largest.number(count, default=0) - smallest.number(count, default=0)
     if more <= 0:
         raise ConsoleError(f"the calibration measured {smallest.text('operation')!r} at one size only")
     return (largest.number("instructions") - smallest.number("instructions")) / more
 
 
 def _without_bytes(record: Record, prices: Mapping[str, float]) -> float:
-    moved = sum(record.number(count) * price for count, price in prices.items())
+    moved = sum(record.number(count, default=0) * price for count, price in prices.items())
     return record.number("instructions") - moved

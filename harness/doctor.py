@@ -1,0 +1,90 @@
+"""What this installation has, what it lacks, and the command that mends it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from harness import __version__
+from harness.boards.config import board_names, load_board
+from harness.build.toolchain import find_toolchain
+from harness.errors import HarnessError
+from harness.processes import run_tool
+from harness.versions import package_version
+
+State = Literal["found", "missing"]
+VELA_VERSIONS = ((5, 1), (5, 3))  #: from, and below
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One part of the installation. `needed` parts decide the exit code."""
+
+    part: str
+    state: State
+    detail: str
+    remedy: str = ""
+    needed: bool = True
+
+
+def diagnose() -> tuple[Diagnosis, ...]:
+    """Look at every part that the main job uses."""
+    checks: tuple[Callable[[], Diagnosis], ...] = (_toolchain, _compiler, _simulator, _oracle)
+    return (*(check() for check in checks), *(_board(name) for name in board_names()))
+
+
+def _toolchain() -> Diagnosis:
+    try:
+        found = find_toolchain()
+    except HarnessError as error:
+        return Diagnosis("C toolchain", "missing", str(error), error.hint or "pip install ziglang")
+    return Diagnosis("C toolchain", "found", found.version)
+
+
+def _compiler() -> Diagnosis:
+    found = package_version("ethos-u-vela")
+    remedy = "pip install 'ethos-u-vela>=5.1,<5.3'"
+    if found is None:
+        return Diagnosis("Vela", "missing", "the model compiler is not installed", remedy)
+    numbers = tuple(int(part) for part in found.split(".")[:2])
+    if not VELA_VERSIONS[0] <= numbers < VELA_VERSIONS[1]:
+        return Diagnosis(
+            "Vela", "missing", f"version {found} is not one this harness was tested with", remedy
+        )
+    return Diagnosis("Vela", "found", found)
+
+
+def _simulator() -> Diagnosis:
+    done = run_tool((sys.executable, "-m", "harness.sim", "--version"), timeout_seconds=20)
+    unicorn = package_version("unicorn")
+    if done.status != 0 or unicorn is None:
+        return Diagnosis(
+            "simulator", "missing", f"unicorn: {unicorn or 'not installed'}", "pip install unicorn==2.1.4"
+        )
+    return Diagnosis("simulator", "found", f"harness-sim {__version__}, unicorn {unicorn}")
+
+
+def _oracle() -> Diagnosis:
+    found = package_version("tflite-micro")
+    if found is not None:
+        return Diagnosis("tflite-micro", "found", found, needed=False)
+    if (sys.platform, platform.machine()) == ("linux", "x86_64"):
+        why, remedy = "the oracle of reference outputs is not installed", "pip install corstone-harness"
+    else:
+        why, remedy = (
+            "has wheels for Linux x86-64 only; stored digests stand in for the reference networks, "
+            "other models are not compared",
+            "",
+        )
+    return Diagnosis("tflite-micro", "missing", why, remedy, needed=False)
+
+
+def _board(name: str) -> Diagnosis:
+    try:
+        config = load_board(name)
+    except HarnessError as error:
+        return Diagnosis(f"board {name}", "missing", str(error))
+    return Diagnosis(f"board {name}", "found", f"{config.source}, Ethos-U85-{config.npu.macs}")

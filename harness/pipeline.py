@@ -1,0 +1,141 @@
+"""The flow: model to verdict, one arrow after the other.
+
+model ─compile─▶ CompiledModel ─plan─▶ Plan ─build─▶ FirmwareImage ─Board.run─▶ console ─parse─▶ RunRecord
+RunRecord and reference outputs ─compare─▶ Comparison ─▶ Report
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from harness import __version__
+from harness.build.image import build_image
+from harness.console.protocol import Transcript, parse_console
+from harness.errors import HarnessError
+from harness.models.catalog import ModelSource, load_model
+from harness.models.compiled import CompiledModel
+from harness.models.reference import reference_outputs, standard_inputs
+from harness.models.vela import compile_model
+from harness.plan import PER_INFERENCE, PERSISTENT, InputSet, Plan, PlannedModel, Program, plan_comparison
+from harness.processes import interrupt_all
+from harness.results.assembly import assemble
+from harness.results.calibration import prices_from
+from harness.results.cost import Prices, explain
+from harness.results.equivalence import Reference, compare
+from harness.results.report import ModelReport, Report
+from harness.results.run_record import RunRecord
+from harness.settings import Settings
+from harness.versions import versions
+
+SEQUENCE = (0, 1, 0)
+"""Inputs A, B, A: what B leaves behind shows in the second A."""
+
+Progress = Callable[[str, str], None]
+"""Called with a model's name and what is being done for it."""
+
+
+def _silent(model: str, step: str) -> None:
+    """Report no progress."""
+
+
+def compare_models(
+    names: Sequence[str], settings: Settings, *, jobs: int = 2, progress: Progress = _silent
+) -> Report:
+    """Compare every model across the settings' modes, `jobs` at a time.
+
+    Raises UsageError before anything runs when a name is unknown. Any later error is part of the report: it
+    ends its own model only.
+    """
+    sources = [load_model(name) for name in names]
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            prices = pool.submit(measure_prices, settings, progress)
+            models = [pool.submit(_compare_source, source, settings, progress) for source in sources]
+            reports = [_explained(model.result(), prices.result()) for model in models]
+        except BaseException:
+            interrupt_all()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Report(
+        tool_version=__version__,
+        board=settings.board.name,
+        source=settings.board.source,
+        macs=settings.macs,
+        versions=versions(settings),
+        models=tuple(reports),
+    )
+
+
+def run_plan(plan: Plan, settings: Settings, on_line: Callable[[bytes], None] | None = None) -> Transcript:
+    """Build a plan's image, run it on the board, and return what it said."""
+    image = build_image(plan, settings.board, settings.toolchain, settings.firmware)
+    macs = plan.models[0].compiled.macs if plan.models else settings.macs
+    fresh = plan.with_fresh_nonce()
+    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
+        stamped = image.stamped(fresh.nonce, Path(folder) / "runner.elf")
+        run = settings.board_with(macs).run(stamped, on_line)
+    return parse_console(run.console, fresh.nonce)
+
+
+def run_model(
+    compiled: CompiledModel, inputs: tuple[InputSet, ...], sequence: Sequence[int], settings: Settings
+) -> RunRecord:
+    """Run one compiled model in the settings' modes."""
+    plan = plan_comparison(PlannedModel(compiled, inputs), settings.modes, sequence)
+    return assemble(run_plan(plan, settings), plan)
+
+
+def compare_model(name: str, settings: Settings, progress: Progress = _silent) -> ModelReport:
+    """Compare one model across the settings' modes; an error becomes part of the report."""
+    return _compare_source(load_model(name), settings, progress)
+
+
+def measure_prices(settings: Settings, progress: Progress = _silent) -> Prices:
+    """What one object and one byte cost on this board, from the two calibration programs."""
+    progress("calibration", "run")
+    programs = (Program.CALIBRATE_OBJECTS, Program.CALIBRATE_BYTES)
+    transcripts = [run_plan(Plan(models=(), cells=(), program=program), settings) for program in programs]
+    progress("calibration", "done")
+    return prices_from(transcripts)
+
+
+def _compare_source(source: ModelSource, settings: Settings, progress: Progress) -> ModelReport:
+    report = ModelReport(source.name)
+    try:
+        progress(source.name, "compile")
+        compiled = compile_model(source, settings.compile_options(source))
+        report = replace(report, compiled=compiled)
+        inputs = standard_inputs(compiled)
+        progress(source.name, "reference")
+        reference = _reference(compiled, inputs)
+        progress(source.name, "build and run")
+        run = run_model(compiled, inputs, SEQUENCE, settings)
+        comparison = compare(run, reference, settings.board.npu.clock_hz)
+        return replace(report, run=run, comparison=comparison)
+    except HarnessError as error:
+        return replace(report, error=error)
+    finally:
+        progress(source.name, "done")
+
+
+def _reference(compiled: CompiledModel, inputs: tuple[InputSet, ...]) -> Reference:
+    result = reference_outputs(compiled, inputs)
+    if result.digests is None:
+        return Reference(result.oracle, None, result.reason)
+    return Reference(
+        result.oracle, {chosen.label: each for chosen, each in zip(inputs, result.digests, strict=True)}
+    )
+
+
+def _explained(report: ModelReport, prices: Prices) -> ModelReport:
+    """Add what accounts for the driver saving, where both lifetimes were run."""
+    if report.run is None:
+        return report
+    cells = {cell.mode: cell for cell in report.run.cells}
+    if PER_INFERENCE not in cells or PERSISTENT not in cells:
+        return report
+    return replace(report, explanation=explain(cells[PER_INFERENCE], cells[PERSISTENT], prices))
