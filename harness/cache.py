@@ -21,8 +21,8 @@ LOCK_TIMEOUT_S = 600.0  #: longer than any one entry takes to make
 def cache_folder(kind: str) -> Path:
     """The folder of all entries of one kind, such as `vela`; made when it is missing.
 
-    It lies under `HARNESS_CACHE_DIR`, or in the user's cache folder where that is unset. Raises UsageError when
-    it cannot be made.
+    It lies under `HARNESS_CACHE_DIR`, or in the user's cache folder where that is unset. Raises UsageError
+    when it cannot be made.
     """
     override = os.environ.get(CACHE_VARIABLE)
     root = Path(override).absolute() if override else platformdirs.user_cache_path("corstone-harness")

@@ -200,6 +200,15 @@ def test_an_operator_left_on_the_cpu_is_named() -> None:
         compile_model(load_model("ds_cnn"), options)
 
 
+def test_a_network_that_leaves_nothing_for_the_npu_is_refused(
+    adder: ModelSource, fake_vela: FakeVela
+) -> None:
+    # The message of Vela 5.2, regor/compiler/raw_writer.cpp.
+    idle = fake_vela("raise SystemExit('RawWriter expects graph with 1 operation (found 0 operations)')")
+    with pytest.raises(ModelError, match="addition has no operator that Vela puts on the NPU"):
+        compile_model(adder, compiler=idle)
+
+
 def test_a_float_network_is_refused(real_models: Path) -> None:
     source = load_model(real_models / "tflite_micro" / "hello_world_float.tflite")
     with pytest.raises(
