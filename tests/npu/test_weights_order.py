@@ -5,23 +5,27 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import flatbuffers
 import numpy as np
 import pytest
 import tflite
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from harness.sim.npu.config import NpuConfig
+from harness.sim.npu.convolution import Convolution
 from harness.sim.npu.payload import parse_payload
-from harness.sim.npu.registers import Registers
-from harness.sim.npu.stream import Command, trace
+from harness.sim.npu.program import prepare
 from harness.sim.npu.weights import Traversal, WeightError, WeightLayout, decode_scales, decode_weights
 from harness.sim.npu.weights.order import PADDING, WeightOrder
 
 MAC_COUNTS = (128, 256, 512, 1024, 2048)
+IFM_SCALE, WEIGHT_SCALE, OFM_SCALE = 0.05, 0.01, 0.1
 MICROBLOCKS = ((1, 1), (1, 2), (1, 4), (2, 2), (2, 4), (4, 4))
 
 
@@ -102,14 +106,15 @@ def name_of(layer: Layer) -> str:
     return f"{layer.kind}{layer.ofm}x{layer.ifm}-k{kernel}-s{stride}-d{dilation}-{layer.bits}bit"
 
 
+OPERATORS = {
+    "conv": (tflite.BuiltinOperator.CONV_2D, "Conv2DOptions"),
+    "depthwise": (tflite.BuiltinOperator.DEPTHWISE_CONV_2D, "DepthwiseConv2DOptions"),
+    "dense": (tflite.BuiltinOperator.FULLY_CONNECTED, "FullyConnectedOptions"),
+}
+
+
 class ModelWriter:
     """A .tflite file of independent operators, each with an input and an output of its own."""
-
-    OPERATORS = {  # noqa: RUF012 - a table, never changed
-        "conv": (tflite.BuiltinOperator.CONV_2D, tflite.BuiltinOptions.Conv2DOptions),
-        "depthwise": (tflite.BuiltinOperator.DEPTHWISE_CONV_2D, tflite.BuiltinOptions.DepthwiseConv2DOptions),
-        "dense": (tflite.BuiltinOperator.FULLY_CONNECTED, tflite.BuiltinOptions.FullyConnectedOptions),
-    }
 
     def __init__(self) -> None:
         self.builder = flatbuffers.Builder()
@@ -165,33 +170,27 @@ class ModelWriter:
         ifm = layer.ofm if kind == "depthwise" else layer.ifm
         values, sums = ("int8", "int32") if layer.bits == 8 else ("int16", "int64")
         operands = [
-            self.tensor((1, ifm) if kind == "dense" else (1, layer.size, layer.size, ifm), 0.05, values),
-            self.tensor(weights.shape, 0.01, "int8", weights),
-            self.tensor((layer.ofm,), 0.0005, sums, layer.biases()),
+            self.tensor((1, ifm) if kind == "dense" else (1, layer.size, layer.size, ifm), IFM_SCALE, values),
+            self.tensor(weights.shape, WEIGHT_SCALE, "int8", weights),
+            self.tensor((layer.ofm,), IFM_SCALE * WEIGHT_SCALE, sums, layer.biases()),
         ]
-        result = self.tensor(
-            (1, layer.ofm) if kind == "dense" else (1, height, width, layer.ofm), 0.1, values
-        )
+        shape = (1, layer.ofm) if kind == "dense" else (1, height, width, layer.ofm)
+        result = self.tensor(shape, OFM_SCALE, values)
         options = {}
         if kind != "dense":
             options = dict(zip(("StrideH", "StrideW"), layer.stride, strict=True))
             options |= zip(("DilationHFactor", "DilationWFactor"), layer.dilation, strict=True)
         if kind == "depthwise":
             options["DepthMultiplier"] = 1
-        _, union = self.OPERATORS[kind]
-        table = {
-            "conv": "Conv2DOptions",
-            "depthwise": "DepthwiseConv2DOptions",
-            "dense": "FullyConnectedOptions",
-        }
+        _, table = OPERATORS[kind]
         self.operators.append(
             self.table(
                 "Operator",
-                OpcodeIndex=list(self.OPERATORS).index(kind),
+                OpcodeIndex=list(OPERATORS).index(kind),
                 Inputs=self.array(operands),
                 Outputs=self.array([result]),
-                BuiltinOptionsType=union,
-                BuiltinOptions=self.table(table[kind], **options),
+                BuiltinOptionsType=getattr(tflite.BuiltinOptions, table),
+                BuiltinOptions=self.table(table, **options),
             )
         )
         self.inputs.append(operands[0])
@@ -200,7 +199,7 @@ class ModelWriter:
     def finish(self) -> bytes:
         codes = [
             self.table("OperatorCode", DeprecatedBuiltinCode=code, BuiltinCode=code, Version=3)
-            for code, _ in self.OPERATORS.values()
+            for code, _ in OPERATORS.values()
         ]
         graph = self.table(
             "SubGraph",
@@ -230,25 +229,24 @@ class Operation:
     acc48: bool
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[int, Operation]]:
-    """Per MAC count the operations that the layers became, by OFM depth."""
-    return cache(lambda macs: compile_layers(tmp_path_factory.mktemp(f"macs{macs}"), macs))
-
-
-@pytest.fixture(params=MAC_COUNTS)
-def macs(request):
-    return request.param
+@pytest.fixture(scope="module", params=MAC_COUNTS)
+def operations(request, tmp_path_factory) -> dict[int, Operation]:
+    """What the layers became for one MAC count, by OFM depth."""
+    return compile_layers(tmp_path_factory.mktemp("layers"), request.param)
 
 
 @pytest.fixture(params=LAYERS, ids=name_of)
-def layer(request):
+def layer(request) -> Layer:
     return request.param
 
 
 @pytest.fixture
-def operation(compiled, macs, layer):
-    return compiled(macs)[layer.ofm]
+def operation(operations, layer) -> Operation:
+    return operations[layer.ofm]
+
+
+def with_macs(macs: int) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("operations", [macs], indirect=True)
 
 
 def compile_layers(folder: Path, macs: int) -> dict[int, Operation]:
@@ -263,54 +261,20 @@ def compile_layers(folder: Path, macs: int) -> dict[int, Operation]:
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=120)
     with np.load(folder / "layers_vela.npz", allow_pickle=False) as raw:
         stream, blob = parse_payload(raw["cmd_data"].tobytes()).stream, raw["weight_data"].tobytes()
-    operations = {}
-    registers = Registers()
-    for command in trace(stream):
-        assert isinstance(command, Command), command
-        if command.name in ("OP_CONV", "OP_DEPTHWISE"):
-            operation = read_operation(registers, macs, command.name == "OP_DEPTHWISE", blob)
-            operations[operation.layout.ofm_depth] = operation
-        elif not command.name.startswith("OP_"):
-            registers.set(command)
-    return operations
+    program = prepare(stream, NpuConfig(macs))
+    assert program.fault is None
+    operations = [step.operation for step in program.steps if isinstance(step.operation, Convolution)]
+    return {operation.layout.ofm_depth: read_operation(operation, blob) for operation in operations}
 
 
-def read_operation(registers: Registers, macs: int, depthwise: bool, blob: bytes) -> Operation:
-    value = registers.value
-    dilation_y, dilation_x = (value("KERNEL_STRIDE", f"dilation_{axis}") + 1 for axis in "yx")
-    stride_y, stride_x = (
-        1 + value("KERNEL_STRIDE", f"{axis}_low") + 2 * value("KERNEL_STRIDE", f"{axis}_high")
-        for axis in "yx"
-    )
-    part_kernel = value("KERNEL_STRIDE", "weight_order")
-    layout = WeightLayout(
-        macs=macs,
-        fast=bool(value("WEIGHT_FORMAT", "format")),
-        sparse=bool(value("WEIGHT_FORMAT", "sparse")),
-        traversal=Traversal.DEPTHWISE if depthwise else list(Traversal)[part_kernel],
-        ofm_depth=value("OFM_DEPTH_M1") + 1,
-        ifm_depth=value("IFM_DEPTH_M1") + 1,
-        kernel_height=value("KERNEL_HEIGHT_M1") // dilation_y + 1,
-        kernel_width=value("KERNEL_WIDTH_M1") // dilation_x + 1,
-        stride_y=stride_y,
-        stride_x=stride_x,
-        dilation_y=dilation_y,
-        dilation_x=dilation_x,
-        ofm_block_depth=value("OFM_BLK_DEPTH_M1") + 1,
-        microblock=MICROBLOCKS[value("ACC_FORMAT", "microblock")],
-        ifm_bits=8 << value("IFM_PRECISION", "precision"),
-    )
-    cores = {512: 2, 1024: 4, 2048: 4}.get(macs, 1)
-    ranges = [
-        (value(f"WEIGHT{core}_BASE"), value(f"WEIGHT{core}_LENGTH"))
-        for core in ("", 1, 2, 3)[:cores]
-        if value(f"WEIGHT{core}_LENGTH")
-    ]
+def read_operation(operation: Convolution, blob: bytes) -> Operation:
+    streams = [blob[span.offset :][: span.size] for span in operation.matrix.spans]
+    (scales,) = operation.channels.spans
     return Operation(
-        layout,
-        tuple(blob[base : base + length] for base, length in ranges),
-        blob[value("SCALE_BASE") :][: value("SCALE_LENGTH")],
-        value("ACC_FORMAT", "format") == 1,
+        operation.layout,
+        tuple(streams),
+        blob[scales.offset :][: scales.size],
+        operation.blocks.acc48,
     )
 
 
@@ -325,18 +289,23 @@ def test_decoded_weights_are_the_models(operation, layer):
     np.testing.assert_array_equal(decode_weights(operation.layout, operation.streams), layer.weights())
 
 
-def test_decoded_biases_are_the_models(operation, layer):
-    table = decode_scales(operation.scales, layer.ofm, operation.acc48)
-    np.testing.assert_array_equal(table.bias, layer.biases())
+def test_decoded_biases_are_the_models(operations):
+    for layer in LAYERS:
+        operation = operations[layer.ofm]
+        table = decode_scales(operation.scales, layer.ofm, operation.acc48)
+        np.testing.assert_array_equal(table.bias, layer.biases(), name_of(layer))
 
 
-def test_decoded_scales_are_the_models(operation, layer):
-    table = decode_scales(operation.scales, layer.ofm, operation.acc48)
-    np.testing.assert_allclose(table.scale / 2.0**table.shift, 0.05 * 0.01 / 0.1, rtol=2**-14)
+def test_decoded_scales_are_the_models(operations):
+    for layer in LAYERS:
+        operation = operations[layer.ofm]
+        table = decode_scales(operation.scales, layer.ofm, operation.acc48)
+        scale = IFM_SCALE * WEIGHT_SCALE / OFM_SCALE
+        np.testing.assert_allclose(table.scale / 2.0**table.shift, scale, rtol=2**-14, err_msg=name_of(layer))
 
 
-def test_compiler_uses_every_order_and_format(compiled, macs):
-    layouts = [operation.layout for operation in compiled(macs).values()]
+def test_compiler_uses_every_order_and_format(operations):
+    layouts = [operation.layout for operation in operations.values()]
     assert {layout.traversal for layout in layouts} == set(Traversal)
     assert {layout.fast for layout in layouts} == {False, True}
     assert {layout.sparse for layout in layouts} == {False, True}
@@ -356,8 +325,7 @@ MISREADINGS: dict[str, Callable[[WeightLayout], dict[str, object]]] = {
 
 
 @pytest.mark.parametrize("misreading", MISREADINGS.values(), ids=MISREADINGS.keys())
-def test_misread_register_is_noticed(compiled, macs, misreading):
-    operations = compiled(macs)
+def test_misread_register_is_noticed(operations, misreading):
     assert not all(
         reads_back(layer, replace(found.layout, **misreading(found.layout)), found.streams)
         for layer in LAYERS
@@ -365,14 +333,15 @@ def test_misread_register_is_noticed(compiled, macs, misreading):
     )
 
 
-def test_kernel_rows_are_walked_there_and_back(compiled):
-    (walk,) = WeightOrder(compiled(128)[17].layout).walks
+@with_macs(128)
+def test_kernel_rows_are_walked_there_and_back(operations):
+    (walk,) = WeightOrder(operations[17].layout).walks
     assert walk.tolist() == [[0, 1, 2, 5, 4], [3, 6, 7, 8, PADDING]]
 
 
 @pytest.mark.parametrize("ofm", [17, 37, 36, 65], ids=["standard", "fast", "sparse", "depthwise"])
-def test_flipped_bit_gives_other_weights_or_a_reason(compiled, macs, ofm):
-    operation = compiled(macs)[ofm]
+def test_flipped_bit_gives_other_weights_or_a_reason(operations, ofm):
+    operation = operations[ofm]
     layer = next(layer for layer in LAYERS if layer.ofm == ofm)
     stream = operation.streams[0]
     for bit in np.random.default_rng(ofm).integers(0, 8 * len(stream), 50).tolist():
@@ -383,26 +352,57 @@ def test_flipped_bit_gives_other_weights_or_a_reason(compiled, macs, ofm):
         assert harmless or not reads_back(layer, operation.layout, streams), f"bit {bit}"
 
 
-def test_missing_stream_is_refused(compiled):
-    operation = compiled(1024)[17]
+layouts = st.builds(
+    WeightLayout,
+    macs=st.sampled_from(MAC_COUNTS),
+    fast=st.booleans(),
+    sparse=st.booleans(),
+    traversal=st.sampled_from(Traversal),
+    ofm_depth=st.integers(1, 65536),
+    ifm_depth=st.integers(1, 65536),
+    kernel_height=st.integers(1, 65536),
+    kernel_width=st.integers(1, 65536),
+    stride_y=st.integers(1, 4),
+    stride_x=st.integers(1, 4),
+    dilation_y=st.integers(1, 2),
+    dilation_x=st.integers(1, 2),
+    ofm_block_depth=st.integers(1, 1024),
+    microblock=st.sampled_from(MICROBLOCKS),
+    ifm_bits=st.sampled_from([8, 16, 32]),
+)
+
+
+@settings(deadline=None)
+@given(layout=layouts, streams=st.lists(st.binary(max_size=96), max_size=4))
+def test_any_registers_and_bytes_are_weights_or_an_error(layout, streams):
+    with suppress(WeightError):
+        assert decode_weights(layout, streams).shape[0] == layout.ofm_depth
+
+
+@with_macs(1024)
+def test_missing_stream_is_refused(operations):
+    operation = operations[17]
     with pytest.raises(WeightError, match="3 weight streams for an operation that reads 4"):
         decode_weights(operation.layout, operation.streams[:3])
 
 
-def test_block_that_cuts_a_microblock_is_refused(compiled):
-    layout = replace(compiled(128)[17].layout, ofm_block_depth=12)
+@with_macs(128)
+def test_block_that_cuts_a_microblock_is_refused(operations):
+    layout = replace(operations[17].layout, ofm_block_depth=12)
     with pytest.raises(WeightError, match="block of 12 channels does not fit microblocks of 8"):
-        decode_weights(layout, compiled(128)[17].streams)
+        decode_weights(layout, operations[17].streams)
 
 
-def test_weights_in_the_padding_are_refused(compiled):
-    operation = compiled(128)[17]
+@with_macs(128)
+def test_weights_in_the_padding_are_refused(operations):
+    operation = operations[17]
     narrower = replace(operation.layout, ifm_depth=2)  # the third channel's weights now lie in the padding
     with pytest.raises(WeightError, match="where there can only be padding"):
         decode_weights(narrower, operation.streams)
 
 
-def test_three_weights_of_four_are_refused_as_sparse(compiled):
-    operation = compiled(1024)[32]
+@with_macs(1024)
+def test_three_weights_of_four_are_refused_as_sparse(operations):
+    operation = operations[32]
     with pytest.raises(WeightError, match="more than two weights in a group of four"):
         decode_weights(replace(operation.layout, sparse=True), operation.streams)

@@ -90,7 +90,7 @@ def memory_cycles(moved: Sequence[Transfer], speeds: Speeds, profile: MemoryProf
 def copy_cycles(
     amount: int, source: Memory, destination: Memory, speeds: Speeds, profile: MemoryProfile
 ) -> int:
-    """Cycles of one DMA transfer, which takes as long as its slower side; memory inside the NPU is never that."""
+    """Cycles of one DMA transfer: those of its slower side, which memory inside the NPU never is."""
     cycles = 0
     if source in OUTSIDE:
         speed = profile.speed(source)

@@ -130,9 +130,13 @@ class WeightOrder:
 
     @property
     def length(self) -> int:
-        """Weights of all streams together, padding included."""
+        """Weights of all streams together, padding included; computed without walking through them."""
         layout = self.layout
-        elements = sum(walk.size for walk in self.walks)
+        elements = sum(
+            columns * rows * -(-height * width // self.kernel_round) * (self.kernel_round + self.kernel_pad)
+            for width, columns in _pieces(layout.kernel_width, SUB_KERNEL // layout.dilation_x)
+            for height, rows in _pieces(layout.kernel_height, SUB_KERNEL // layout.dilation_y)
+        )
         ofm_depth = -(-layout.ofm_depth // self.ofm_ublock) * self.ofm_ublock
         return elements * ofm_depth * -(-self.ifm_depth // self.ifm_ublock) * self.ifm_ublock
 
@@ -169,6 +173,11 @@ class WeightOrder:
         kernel = layout.kernel_height * layout.kernel_width
         inside = (o < layout.ofm_depth) & (i < self.ifm_depth) & (k != PADDING)
         return np.where(inside, (o * kernel + k) * self.ifm_depth + i, PADDING)
+
+
+def _pieces(size: int, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The lengths that a side is cut into, with how often each occurs."""
+    return (step, size // step), (size % step, 1)
 
 
 def _split(depth: int, block: int) -> list[range]:
