@@ -17,46 +17,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.sim.npu.weights.bits import Bits
 from harness.sim.npu.weights.layout import WeightError
 
-RUNS_OFF = 6
-END_OF_STREAM = 7
-WEIGHTS_RAW = 7
+LARGEST_RUN_DIVIDER, RUNS_OFF, END_OF_STREAM = 3, 6, 7  #: values of a slice's first field
+LARGEST_WEIGHT_DIVIDER, WEIGHTS_RAW = 5, 7
 UNARY_BITS = 12
+UNARY_MASK = (1 << UNARY_BITS) - 1
 CODE_LIMIT = 512  # a weight has 9 bits, sign and magnitude
 ONES = tuple(value.bit_count() for value in range(1 << UNARY_BITS))
 
 
-class _Bits:
-    """A byte string that can be read from any bit on, one field after another or many at once."""
-
-    def __init__(self, data: bytes) -> None:
-        padded = np.frombuffer(data + bytes(8), np.uint8)
-        windows = np.lib.stride_tricks.sliding_window_view(padded, 8)
-        self._windows: NDArray[np.uint64] = np.ascontiguousarray(windows).view("<u8")[:, 0]
-        self.windows: list[int] = self._windows.tolist()
-        """The 64 bits from each byte on; the last entry lies behind the data."""
-        self.length = 8 * len(data)
-        self.position = 0
-
-    def take(self, width: int) -> int:
-        start = self.position
-        self.position += width
-        if self.position > self.length:
-            raise WeightError(f"weight stream ends inside a slice, at bit {self.length}")
-        return self.windows[start >> 3] >> (start & 7) & ((1 << width) - 1)
-
-    def gather(self, starts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-        shift: NDArray[np.uint64] = (starts & 7).astype(np.uint64)
-        fields: NDArray[np.uint64] = self._windows[starts >> 3] >> shift & np.uint64((1 << width) - 1)
-        return fields.astype(np.int64)
-
-    def align(self) -> None:
-        self.position = (self.position + 7) & ~7
-
-
 class _Palette(NamedTuple):
-    """How an index becomes a weight: small ones through the entries, the others from *offset* on."""
+    """How an index becomes a weight: through the entries, or if it is larger than those, from *offset* on."""
 
     entries: NDArray[np.int64]
     offset: int
@@ -108,7 +81,7 @@ class _Codes:
 
 def decode_swd(data: bytes, count: int) -> NDArray[np.int16]:
     """Decode a whole stream, which must hold exactly *count* weights; WeightError says why it does not."""
-    bits = _Bits(data)
+    bits = Bits(data)
     palette: _Palette | None = None
     pieces: list[NDArray[np.int16]] = []
     missing = count
@@ -119,12 +92,10 @@ def decode_swd(data: bytes, count: int) -> NDArray[np.int16]:
             palette = None
             continue
         header, palette = _read_header(bits, run_divider, palette)
-        weights, runs = _locate(bits, header)
-        piece = _spread(
-            _lookup(_read_weights(bits, header, weights), palette), _read_runs(bits, header, runs), missing
-        )
-        missing -= len(piece)
-        pieces.append(piece)
+        weight_codes, run_codes = _locate(bits, header)
+        weights = _lookup(_read_weights(bits, header, weight_codes), palette)
+        pieces.append(_spread(weights, _read_runs(bits, header, run_codes), missing))
+        missing -= len(pieces[-1])
     if palette is not None:
         raise WeightError("weight stream has no end marker")
     if missing:
@@ -132,23 +103,23 @@ def decode_swd(data: bytes, count: int) -> NDArray[np.int16]:
     return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
 
 
-def _read_header(bits: _Bits, run_divider: int, palette: _Palette | None) -> tuple[_Header, _Palette]:
+def _read_header(bits: Bits, run_divider: int, palette: _Palette | None) -> tuple[_Header, _Palette]:
     with_runs = run_divider != RUNS_OFF
-    if with_runs and run_divider > 3:
-        raise WeightError(f"weight stream has a slice with run divider {run_divider}")
     weights = bits.take(15) + 1
     divider = bits.take(3)
     truncated = bool(bits.take(1))
     new_palette = bool(bits.take(1))
+    raw = divider == WEIGHTS_RAW
+    if with_runs and run_divider > LARGEST_RUN_DIVIDER:
+        raise WeightError(f"weight stream has a slice with run divider {run_divider}")
+    if not raw and divider > LARGEST_WEIGHT_DIVIDER:
+        raise WeightError(f"weight stream has a slice with weight divider {divider}")
     if new_palette:
         palette = _read_palette(bits, with_runs)
     if palette is None:
         raise WeightError("weight stream begins without a palette")
     if palette.with_runs != with_runs:
         raise WeightError("weight stream switches zero runs on or off without a new palette")
-    raw = divider == WEIGHTS_RAW
-    if divider == RUNS_OFF:
-        raise WeightError(f"weight stream has a slice with weight divider {divider}")
     header = _Header(
         weights=weights,
         runs=weights + new_palette if with_runs else 0,
@@ -161,7 +132,7 @@ def _read_header(bits: _Bits, run_divider: int, palette: _Palette | None) -> tup
     return header, palette
 
 
-def _read_palette(bits: _Bits, with_runs: bool) -> _Palette:
+def _read_palette(bits: Bits, with_runs: bool) -> _Palette:
     offset = bits.take(5)
     last = bits.take(5)
     size = last + 1 if last else 0
@@ -170,7 +141,7 @@ def _read_palette(bits: _Bits, with_runs: bool) -> _Palette:
     return _Palette(entries, offset, last.bit_length() if size else width, with_runs)
 
 
-def _locate(bits: _Bits, header: _Header) -> tuple[_Codes, _Codes]:
+def _locate(bits: Bits, header: _Header) -> tuple[_Codes, _Codes]:
     """Walk over the chunks of a slice; the kind that is ahead pauses, so that weights and runs keep step."""
     weights, runs = _Codes(), _Codes()
     windows, limit, position = bits.windows, bits.length, bits.position
@@ -186,7 +157,7 @@ def _locate(bits: _Bits, header: _Header) -> tuple[_Codes, _Codes]:
         window = windows[position >> 3] >> (position & 7)
         unary = more = run_unary = 0
         if with_weights and not header.raw:
-            unary = window & 0xFFF
+            unary = window & UNARY_MASK
             window >>= UNARY_BITS
             position += UNARY_BITS
         if with_runs:
@@ -217,7 +188,7 @@ def _locate(bits: _Bits, header: _Header) -> tuple[_Codes, _Codes]:
     return weights, runs
 
 
-def _read_weights(bits: _Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
+def _read_weights(bits: Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
     """The palette indices of a slice."""
     remainders = _remainders(bits, codes, header.weight_divider)
     if header.raw:
@@ -229,7 +200,7 @@ def _read_weights(bits: _Bits, header: _Header, codes: _Codes) -> NDArray[np.int
     return (_sums(steps, last, header.weights) << header.weight_divider) + remainders
 
 
-def _read_runs(bits: _Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
+def _read_runs(bits: Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
     """The number of zeros before each weight of a slice and after its last one."""
     if not header.runs:
         return np.zeros(header.weights + 1, np.int64)
@@ -249,7 +220,7 @@ def _sums(steps: NDArray[np.int64], last: NDArray[np.bool_], count: int) -> NDAr
     return np.diff(np.cumsum(steps)[ends], prepend=0)
 
 
-def _remainders(bits: _Bits, codes: _Codes, width: int) -> NDArray[np.int64]:
+def _remainders(bits: Bits, codes: _Codes, width: int) -> NDArray[np.int64]:
     symbols = np.array(codes.symbols, np.int64)
     first = np.cumsum(symbols) - symbols
     within = np.arange(symbols.sum()) - np.repeat(first, symbols)
