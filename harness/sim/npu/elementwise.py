@@ -121,7 +121,10 @@ def elementwise(registers: Registers, mode: Elementwise) -> Arithmetic:
     )
     if not all(scale.is_one for scale in scales[rule.scales :]):
         raise CommandError(f"{mode.name} with scaled inputs is not modelled")
-    wide = element_type(registers, "IFM").itemsize * 8 == _WORD
+    sizes = {element_type(registers, name).itemsize for name in names}
+    if len(sizes) != 1:
+        raise CommandError(f"{mode.name} of inputs that differ in element size is not modelled")
+    wide = sizes == {_WORD // 8}
     if rule.word_only and not wide:
         raise CommandError(f"{mode.name} is modelled for 32-bit inputs only")
     if mode is Elementwise.MUL and wide:

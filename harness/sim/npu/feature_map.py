@@ -120,10 +120,10 @@ def element_type(registers: Registers, name: str) -> ElementType:
     """Return the element type that IFM_PRECISION, IFM2_PRECISION or OFM_PRECISION describes."""
     signed = bool(registers.value(f"{name}_PRECISION", "signed"))
     precision = registers.enum(Precision, f"{name}_PRECISION", "precision")
-    try:
-        return _ELEMENT_TYPES[signed, precision]
-    except KeyError:
-        raise CommandError(f"{name} of unsigned {8 << precision}-bit elements is not modelled") from None
+    element = _ELEMENT_TYPES.get((signed, precision))
+    if element is None or (name == "IFM" and precision is Precision.B64):
+        raise CommandError(f"{name} elements of {8 << precision} bits, signed {signed}, are not modelled")
+    return element
 
 
 def zero_point(registers: Registers, name: str) -> int:

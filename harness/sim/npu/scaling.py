@@ -19,8 +19,13 @@ from harness.sim.npu.registers import Registers
 
 Int = NDArray[np.int64]
 
-PRODUCT_BITS = 62
-"""|value * multiplier| has to stay below 2**62, so that no rounding constant overflows 64 bits."""
+LARGEST_PRODUCT = 1 << 62
+"""Largest |value * multiplier|: the square of the lowest 32-bit number.
+
+Rounding it overflows nothing, but for a shift by 63, whose half of the last bit is as large again.
+"""
+
+LARGEST_SHIFT = 63
 
 _FIRST_ROUNDING = 31  #: the bit at which TensorFlow Lite's doubling high multiply rounds
 
@@ -37,7 +42,7 @@ class Shift:
     double_round: int = 0
 
     def apply(self, values: Int) -> Int:
-        """Return values / 2**bits, rounded as `rounding` says.  |values| < 2**62."""
+        """Return values / 2**bits, rounded as `rounding` says.  No |value| is above LARGEST_PRODUCT."""
         return _ROUND[self.rounding](self, values)
 
     def to_lower(self, values: Int) -> Int:
@@ -122,17 +127,20 @@ class Scale:
         return bool(np.all(self.multiplier == np.left_shift(1, self.shift.bits)))
 
     def apply(self, values: Int, largest: int | None = None) -> Int:
-        """Return the scaled values.  Raises CommandError when a product takes more than 62 bits.
+        """Return the scaled values.  Raises CommandError when a product passes LARGEST_PRODUCT.
 
         Values known to be no larger than `largest` are looked through only when that does not rule it out.
         """
         if self.is_one:
             return values
-        limit = (1 << PRODUCT_BITS) // (self._largest + 1)
+        largest_multiplier, limit = self._limits
         if (largest is None or largest > limit) and np.abs(values).max() > limit:
-            raise CommandError(f"a product with the scale {self._largest} is wider than {PRODUCT_BITS} bits")
+            raise CommandError(f"a product with the scale {largest_multiplier} passes {LARGEST_PRODUCT}")
         return self.shift.apply(values * self.multiplier)
 
     @cached_property
-    def _largest(self) -> int:
-        return int(self.multiplier.max())
+    def _limits(self) -> tuple[int, int]:
+        """Return the largest multiplier, and the largest value that may be multiplied by it."""
+        largest = max(1, int(self.multiplier.max()))
+        spare = 1 << _FIRST_ROUNDING if self.shift.bits.max() == LARGEST_SHIFT else 0
+        return largest, (LARGEST_PRODUCT - spare) // largest

@@ -1,0 +1,411 @@
+"""Single operations compute what their registers say, on small feature maps written out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.sim.npu.dma import transfer
+from harness.sim.npu.elementwise import elementwise
+from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.opcodes import Activation, Elementwise, Pooling, Rounding, Transpose
+from harness.sim.npu.pooling import pool
+
+IFM, IFM2, OFM = 0x0000, 0x4000, 0x8000
+PRECISION = {"int8": 0, "int16": 1, "int32": 2, "int64": 3}
+ONE = {"scale": 1, "shift": 0}
+DISTANCE = 0x100  #: bytes between rows, more than any of these rows needs
+
+
+class Bench:
+    """One machine and the registers of the operation to be run on it."""
+
+    def __init__(self, machine, registers):
+        self.machine = machine
+        self.build = registers
+        self.settings = {
+            "IFM_UPSCALE": 0,
+            "OFM_SCALE": ONE,
+            "IFM_SCALE": ONE,
+            "IFM2_SCALE": ONE,
+            "IFM_BROADCAST": 0,
+            "IFM2_BROADCAST": 0,
+            "KERNEL_STRIDE": {},
+            "KERNEL_HEIGHT_M1": 0,
+            "KERNEL_WIDTH_M1": 0,
+            **{f"IFM_PAD_{side}": 0 for side in ("TOP", "LEFT", "BOTTOM", "RIGHT")},
+            "ACTIVATION": {"clip_range": 1},
+            "ACC_FORMAT": {},
+            **{f"OFM_BLK_{axis}_M1": 15 for axis in ("HEIGHT", "WIDTH", "DEPTH")},
+        }
+
+    def place(self, name, base, shape, dtype, **precision):
+        size = np.dtype(dtype).itemsize
+        self.settings |= {
+            f"{name}_PRECISION": {"signed": 1, "precision": PRECISION[dtype], **precision},
+            f"{name}_REGION": 0,
+            f"{name}_ZERO_POINT": 0,
+            f"{name}_HEIGHT0_M1": 0xFFFF,
+            f"{name}_HEIGHT1_M1": 0xFFFF,
+            f"{name}_WIDTH0_M1": 0xFFFF,
+            f"{name}_BASE0": base,
+            f"{name}_STRIDE_Y": DISTANCE,
+            f"{name}_STRIDE_X": shape[2] * size,
+            f"{name}_STRIDE_C": size,
+        }
+
+    def put(self, name, values, dtype):
+        values = np.array(values, dtype)
+        base = IFM if name == "IFM" else IFM2
+        self.place(name, base, values.shape, dtype)
+        self._view(base, values.shape, dtype)[...] = values
+        if name == "IFM":
+            self.settings["IFM_DEPTH_M1"] = values.shape[2] - 1
+
+    def run(self, build, mode, shape, dtype, stored=None, **more):
+        """Run the operation whose OFM has `shape`; return it as it is `stored`, transposed perhaps."""
+        stored = stored or shape
+        height, width, depth = (n - 1 for n in shape)
+        self.place("OFM", OFM, stored, dtype, scale_mode=1)
+        self.settings |= {"OFM_HEIGHT_M1": height, "OFM_WIDTH_M1": width, "OFM_DEPTH_M1": depth}
+        for name, setting in more.items():
+            old = self.settings.get(name)
+            self.settings[name] = old | setting if isinstance(old, dict) else setting
+        build(self.build(**self.settings), mode).run(self.machine)
+        return self._view(OFM, stored, dtype).copy()
+
+    def _view(self, base, shape, dtype):
+        size = np.dtype(dtype).itemsize
+        memory = self.machine.view(0, base, 1 << 14, Channel.OFM)
+        return np.ndarray(shape, dtype, memory.data, strides=(DISTANCE, shape[2] * size, size))
+
+
+@pytest.fixture
+def bench(machine, registers):
+    return Bench(machine, registers)
+
+
+def row(*values):
+    """A feature map of height 1, width 1."""
+    return [[list(values)]]
+
+
+def apply(bench, mode, *operands, dtype="int32", ofm="int32", **more):
+    """Run an elementwise operation on rows; return the OFM's row."""
+    for name, values in zip(("IFM", "IFM2"), operands, strict=False):
+        bench.put(name, row(*values), dtype)
+    shape = (1, 1, max(map(len, operands)))
+    return bench.run(elementwise, mode, shape, ofm, **more).ravel().tolist()
+
+
+class TestElementwise:
+    @pytest.mark.parametrize(
+        ("mode", "expected"),
+        [
+            (Elementwise.MUL, [21, -20, 0]),
+            (Elementwise.ADD, [10, -1, -128]),
+            (Elementwise.SUB, [4, 9, -128]),
+            (Elementwise.MIN, [3, -5, -128]),
+            (Elementwise.MAX, [7, 4, 0]),
+        ],
+    )
+    def test_two_operands(self, bench, mode, expected):
+        assert apply(bench, mode, [7, 4, -128], [3, -5, 0], dtype="int8", ofm="int8") == expected
+
+    def test_absolute_value_saturates(self, bench):
+        assert apply(bench, Elementwise.ABS, [-128, -1, 5], dtype="int8", ofm="int8") == [127, 1, 5]
+
+    def test_zero_points_are_taken_off_and_put_on(self, bench):
+        result = apply(bench, Elementwise.MUL, [12], [5], dtype="int8", ofm="int8", OFM_ZERO_POINT=0xFFFF)
+        assert result == [59]
+        bench.settings |= {"IFM_ZERO_POINT": 10, "IFM2_ZERO_POINT": 0xFFFD}
+        assert bench.run(elementwise, Elementwise.MUL, (1, 1, 1), "int8", OFM_ZERO_POINT=1).item() == 17
+
+    def test_inputs_of_a_sum_are_scaled_first(self, bench):
+        half = {"scale": 1, "shift": 1, "rounding": 1}
+        result = apply(
+            bench, Elementwise.ADD, [5], [5], dtype="int8", ofm="int8", IFM_SCALE=half, IFM2_SCALE=half
+        )
+        assert result == [6]
+
+    def test_leaky_relu_has_a_scale_for_each_sign(self, bench):
+        scales = {"IFM_SCALE": {"scale": 2}, "IFM2_SCALE": {"scale": 1, "shift": 1, "rounding": 1}}
+        assert apply(bench, Elementwise.LRELU, [-8, 0, 8], dtype="int8", ofm="int8", **scales) == [-4, 0, 16]
+
+    def test_word_product_ignores_the_multiplier(self, bench):
+        scale = {"scale": 1 << 30, "shift": 31, "rounding": 1}
+        result = apply(bench, Elementwise.MUL, [1 << 30, -(1 << 31)], [4, -(1 << 31)], OFM_SCALE=scale)
+        assert result == [2, (1 << 31) - 1]
+
+    def test_byte_product_is_scaled_in_full(self, bench):
+        scale = {"scale": 1 << 30, "shift": 31}
+        assert apply(bench, Elementwise.MUL, [10], [4], dtype="int8", ofm="int8", OFM_SCALE=scale) == [20]
+
+    def test_shift_left_wraps_at_32_bits(self, bench):
+        assert apply(bench, Elementwise.SHL, [3, 1, -1], [31, 0, 4]) == [-(1 << 31), 1, -16]
+
+    @pytest.mark.parametrize(
+        ("rounding", "expected"), [(Rounding.NATURAL, -1), (Rounding.TRUNCATE_TO_LOWER, -2)]
+    )
+    def test_shift_right_rounds_as_the_output_says(self, bench, rounding, expected):
+        assert apply(bench, Elementwise.SHR, [-3], [1], OFM_SCALE={"rounding": rounding}) == [expected]
+
+    def test_shift_of_a_scalar_by_a_feature_map(self, bench):
+        bench.put("IFM2", row(0, 1, 2), "int32")
+        more = {
+            "IFM_PRECISION": {"signed": 1, "precision": 2, "storage": 3},
+            "IFM_ZERO_POINT": 0,
+            "OP_SCALAR": 12,
+        }
+        result = bench.run(
+            elementwise, Elementwise.SHR, (1, 1, 3), "int32", OFM_SCALE={"rounding": 1}, **more
+        )
+        assert result.ravel().tolist() == [12, 6, 3]
+
+    @pytest.mark.parametrize("amount", [-1, 32])
+    def test_shift_beyond_the_word_is_refused(self, bench, amount):
+        with pytest.raises(CommandError, match="shifts by"):
+            apply(bench, Elementwise.SHL, [1], [amount])
+
+    def test_leading_zeros(self, bench):
+        assert apply(bench, Elementwise.CLZ, [0, 1, 0xFFFF, 0x7FFFFFFF, -1]) == [32, 31, 16, 1, 0]
+
+    @pytest.mark.parametrize(("axis", "bit"), [("height", 1), ("width", 2), ("depth", 4)])
+    def test_operand_is_repeated_along_an_axis(self, bench, axis, bit):
+        values = np.arange(12).reshape(2, 2, 3)
+        single = values[
+            (slice(0, 1 if bit == 1 else 2), slice(0, 1 if bit == 2 else 2), slice(0, 1 if bit == 4 else 3))
+        ]
+        bench.put("IFM", values, "int8")
+        bench.put("IFM2", single, "int8")
+        result = bench.run(elementwise, Elementwise.ADD, (2, 2, 3), "int8", IFM2_BROADCAST=bit)
+        assert np.array_equal(result, values + single)
+
+    @pytest.mark.parametrize(
+        ("mode", "more", "reason"),
+        [
+            (Elementwise.DIV, {}, "DIV is not modelled"),
+            (Elementwise.MUL, {"IFM2_SCALE": {"scale": 3}}, "scaled inputs"),
+            (Elementwise.SHR, {"OFM_SCALE": {"scale": 3}}, "scaled output"),
+            (Elementwise.SHL, {"IFM2_PRECISION": {"signed": 1, "precision": 0}}, "differ in element size"),
+            (Elementwise.ADD, {"OFM_PRECISION": {"signed": 1, "scale_mode": 0}}, "global scales only"),
+        ],
+    )
+    def test_what_is_not_modelled_is_refused(self, bench, mode, more, reason):
+        with pytest.raises(CommandError, match=reason):
+            apply(bench, mode, [1], [1], **more)
+
+
+class TestPooling:
+    IMAGE = np.array([[[1], [-7], [3]], [[4], [5], [-6]], [[-9], [8], [2]]])
+
+    def pooled(self, bench, mode, size=2, out=(2, 2, 1), **more):
+        bench.put("IFM", self.IMAGE, "int8")
+        kernel = {"KERNEL_HEIGHT_M1": size - 1, "KERNEL_WIDTH_M1": size - 1}
+        return bench.run(pool, mode, out, "int8", **kernel | more)[:, :, 0].tolist()
+
+    @pytest.mark.parametrize(
+        ("mode", "expected"),
+        [
+            (Pooling.MAX, [[5, 5], [8, 8]]),
+            (Pooling.MIN, [[-7, -7], [-9, -6]]),
+            (Pooling.SUM, [[3, -5], [8, 9]]),
+            (Pooling.AVERAGE, [[1, -1], [2, 2]]),
+        ],
+    )
+    def test_windows_of_two_by_two(self, bench, mode, expected):
+        assert self.pooled(bench, mode) == expected
+
+    def test_padding_never_is_the_maximum(self, bench):
+        pads = {"IFM_PAD_TOP": 1, "IFM_PAD_LEFT": 1}
+        bench.put("IFM", [[[-5]]], "int8")
+        result = bench.run(
+            pool, Pooling.MAX, (1, 1, 1), "int8", KERNEL_HEIGHT_M1=1, KERNEL_WIDTH_M1=1, **pads
+        )
+        assert result.item() == -5
+
+    def test_padding_does_not_count_in_an_average(self, bench):
+        pads = {"IFM_PAD_TOP": 1, "IFM_PAD_LEFT": 1, "KERNEL_STRIDE": {"x_low": 1, "y_low": 1}}
+        assert self.pooled(bench, Pooling.AVERAGE, **pads) == [[1, -2], [-3, 2]]
+
+    def test_average_rounds_ties_away_from_zero(self, bench):
+        bench.put("IFM", [[[-3], [0]], [[3], [0]]], "int8")
+        assert bench.run(pool, Pooling.AVERAGE, (2, 1, 1), "int8", KERNEL_WIDTH_M1=1).ravel().tolist() == [
+            -2,
+            2,
+        ]
+
+    def test_sum_over_the_depth(self, bench):
+        bench.put("IFM", row(100, 100, 100), "int8")
+        assert bench.run(pool, Pooling.REDUCE_SUM, (1, 1, 1), "int32").item() == 300
+
+    @pytest.mark.parametrize(
+        ("mode", "size", "expected"),
+        [(Pooling.ARGMAX_X, "KERNEL_WIDTH_M1", [2, 1, 1]), (Pooling.ARGMAX_Y, "KERNEL_HEIGHT_M1", [1, 2, 0])],
+    )
+    def test_position_of_the_maximum(self, bench, mode, size, expected):
+        bench.put("IFM", self.IMAGE, "int8")
+        shape = (3, 1, 1) if mode is Pooling.ARGMAX_X else (1, 3, 1)
+        result = bench.run(pool, mode, shape, "int32", OFM_SCALE={"shift": 16}, **{size: 2})
+        assert result.ravel().tolist() == expected
+
+    def test_mode_none_passes_ifm2_through_the_output_stage(self, bench):
+        bench.put("IFM2", row(1000, -1000, 5), "int32")
+        more = {"ACC_FORMAT": {"input": 2}, "OFM_SCALE": {"scale": 1, "shift": 2, "rounding": 1}}
+        assert bench.run(pool, Pooling.NONE, (1, 1, 3), "int8", **more).ravel().tolist() == [127, -128, 1]
+
+    def test_sum_that_passes_the_accumulator_is_refused(self, bench):
+        bench.put("IFM", row(2**31 - 1, 1), "int32")
+        with pytest.raises(CommandError, match="accumulator passes"):
+            bench.run(pool, Pooling.REDUCE_SUM, (1, 1, 1), "int32")
+
+    @pytest.mark.parametrize(
+        ("more", "reason"),
+        [
+            ({"OFM_SCALE": {"scale": 3}}, "scale other than one"),
+            ({"IFM_PAD_TOP": 5}, "padding leaves"),
+            ({"IFM_DEPTH_M1": 4}, "from 5 to 1 channels"),
+            ({"ACC_FORMAT": {"input": 1}}, "KEEP accumulators"),
+            ({"ACC_FORMAT": {"output": 1}}, "keeping the accumulators"),
+            ({"ACC_FORMAT": {"microblock": 7}}, "undefined value 7"),
+            ({"KERNEL_STRIDE": {"dilation_x": 1}}, "dilation"),
+            ({"KERNEL_WIDTH_M1": 0xFFFF, "KERNEL_HEIGHT_M1": 0xFFFF}, "larger than"),
+        ],
+    )
+    def test_what_is_not_modelled_is_refused(self, bench, more, reason):
+        with pytest.raises(CommandError, match=reason):
+            self.pooled(bench, Pooling.AVERAGE, **more)
+
+
+class TestOutput:
+    CUBE = np.arange(24).reshape(2, 3, 4)
+
+    @pytest.mark.parametrize("order", list(Transpose))
+    def test_axes_are_written_in_the_order_of_their_letters(self, bench, order):
+        axes = ["HWC".index(letter) for letter in order.name]
+        expected = self.CUBE.transpose(axes)
+        bench.put("IFM", self.CUBE, "int8")
+        precision = {"OFM_PRECISION": {"transpose": order}}
+        result = bench.run(pool, Pooling.SUM, self.CUBE.shape, "int8", stored=expected.shape, **precision)
+        assert np.array_equal(result, expected)
+
+    @pytest.mark.parametrize(("reverse", "axis"), [(1, 0), (2, 1), (3, 2)])
+    def test_axis_is_written_backwards(self, bench, reverse, axis):
+        bench.put("IFM", self.CUBE, "int8")
+        result = bench.run(pool, Pooling.SUM, self.CUBE.shape, "int8", OFM_PRECISION={"reverse": reverse})
+        assert np.array_equal(result, np.flip(self.CUBE, axis))
+
+    def test_transposing_and_reversing_at_once_is_refused(self, bench):
+        bench.put("IFM", self.CUBE, "int8")
+        with pytest.raises(CommandError, match="at once"):
+            bench.run(
+                pool, Pooling.SUM, self.CUBE.shape, "int8", OFM_PRECISION={"reverse": 1, "transpose": 1}
+            )
+
+    def test_clipping_comes_after_the_zero_point(self, bench):
+        clip = {
+            "ACTIVATION": {"clip_range": 0},
+            "ACTIVATION_MIN": 0xFFFE,
+            "ACTIVATION_MAX": 5,
+            "OFM_ZERO_POINT": 3,
+        }
+        assert apply(bench, Elementwise.ABS, [0, 1, 100], dtype="int8", ofm="int8", **clip) == [3, 4, 5]
+
+    def test_empty_clip_range_is_refused(self, bench):
+        clip = {"ACTIVATION": {"clip_range": 0}, "ACTIVATION_MIN": 6, "ACTIVATION_MAX": 5}
+        with pytest.raises(CommandError, match="above"):
+            apply(bench, Elementwise.ABS, [0], **clip)
+
+    @pytest.mark.parametrize(
+        ("function", "entry", "ofm"),
+        [
+            (Activation.LUT_S8_S8, "i1", "int8"),
+            (Activation.LUT_S8_S16, "<i2", "int16"),
+            (Activation.LUT_S8_S32, "<i4", "int32"),
+        ],
+    )
+    def test_table_is_indexed_from_the_lowest_value(self, bench, function, entry, ofm):
+        table = np.arange(256).astype(entry)
+        bench.machine.lut[len(table.tobytes()) :][: len(table.tobytes())] = np.frombuffer(
+            table.tobytes(), np.uint8
+        )
+        activation = {"ACTIVATION": {"function": function, "table": 1, "clip_range": 1}}
+        result = apply(bench, Elementwise.ADD, [-128, 0, 127], [0, 0, 0], dtype="int8", ofm=ofm, **activation)
+        assert result == table[[0, 128, 255]].tolist()
+
+    def test_table_of_16_bits_is_a_line_between_its_points(self, bench):
+        points = np.zeros((512, 2), "<i2")
+        points[:, 1] = np.arange(-256, 256) * 10
+        points[:, 0] = 10
+        bench.machine.lut[:] = np.frombuffer(points.tobytes(), np.uint8)
+        activation = {"ACTIVATION": {"function": Activation.LUT_S16_S16, "clip_range": 1}}
+        values = [-32768, -1, 0, 64, 32767]
+        result = apply(bench, Elementwise.ADD, values, [0] * 5, dtype="int16", ofm="int16", **activation)
+        assert result == [(value * 10 + 64) >> 7 for value in values]
+
+    @pytest.mark.parametrize(
+        ("activation", "reason"),
+        [
+            ({"function": Activation.TANH}, "TANH is not modelled"),
+            ({"function": 2}, "undefined value 2"),
+            ({"function": Activation.LUT_S8_S32, "table": 2}, "outside the table RAM"),
+        ],
+    )
+    def test_table_that_is_not_modelled_is_refused(self, bench, activation, reason):
+        with pytest.raises(CommandError, match=reason):
+            apply(bench, Elementwise.ABS, [0], ACTIVATION=activation)
+
+
+class TestDma:
+    def copy(self, bench, stride_mode=0, destination=0, **settings):
+        defaults = {"DMA0_SRC": IFM, "DMA0_DST": OFM, "DMA0_LEN": 4, "DMA0_SIZE0": 1}
+        source = {"stride_mode": stride_mode}
+        state = bench.build(
+            DMA0_SRC_REGION=source, DMA0_DST_REGION={"mode": destination}, **defaults | settings
+        )
+        transfer(state).run(bench.machine)
+
+    @pytest.fixture
+    def memory(self, bench):
+        memory = bench.machine.view(0, 0, 1 << 16, Channel.DMA_READ)
+        memory[:256] = np.arange(256)
+        return memory
+
+    def test_one_dimension(self, bench, memory):
+        self.copy(bench)
+        assert memory[OFM : OFM + 5].tolist() == [0, 1, 2, 3, 0xA5]
+
+    def test_rows_with_gaps(self, bench, memory):
+        self.copy(bench, 1, DMA0_SIZE0=2, DMA0_SRC_STRIDE0=16, DMA0_DST_STRIDE0=5)
+        assert memory[OFM : OFM + 9].tolist() == [0, 1, 2, 3, 0xA5, 16, 17, 18, 19]
+
+    def test_planes_of_rows(self, bench, memory):
+        strides = {
+            "DMA0_SRC_STRIDE0": 16,
+            "DMA0_DST_STRIDE0": 4,
+            "DMA0_SRC_STRIDE1": 64,
+            "DMA0_DST_STRIDE1": 8,
+        }
+        self.copy(bench, 2, DMA0_SIZE0=2, DMA0_SIZE1=2, **strides)
+        assert memory[OFM : OFM + 16].reshape(4, 4)[:, 0].tolist() == [0, 16, 64, 80]
+
+    def test_table_ram_is_a_destination(self, bench, memory):
+        self.copy(bench, destination=1, DMA0_DST=256)
+        assert bench.machine.lut[255:261].tolist() == [0, 0, 1, 2, 3, 0]
+
+    @pytest.mark.parametrize(
+        ("settings", "reason"),
+        [
+            ({"destination": 1, "DMA0_DST": 2046}, "outside the table RAM"),
+            ({"DMA0_LEN": 0}, "transfer of"),
+            ({"DMA0_LEN": 1 << 39}, "transfer of"),
+            ({"stride_mode": 3}, "undefined value 3"),
+        ],
+    )
+    def test_transfer_that_makes_no_sense_is_refused(self, bench, settings, reason):
+        with pytest.raises(CommandError, match=reason):
+            self.copy(bench, **settings)
+
+    def test_indexed_transfer_is_refused(self, bench):
+        with pytest.raises(CommandError, match="indexed"):
+            transfer(bench.build(DMA0_SRC_REGION={"indexed": 1}, DMA0_DST_REGION={}))
