@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.sim.npu.cycles import (
     SYS_DRAM_MID,
@@ -232,6 +234,41 @@ def test_parts_are_summed_over_the_operations():
     assert both.output_stage == one.output_stage + other.output_stage
     assert both.memory == one.memory + other.memory
     assert both.issue == one.issue + other.issue
+
+
+def maps(memory: st.SearchStrategy[Memory]) -> st.SearchStrategy[FeatureMap]:
+    side, bits = st.integers(1, 65536), st.sampled_from([8, 16, 32])
+    return st.builds(FeatureMap, side, side, side, bits, st.booleans(), memory)
+
+
+outside = st.sampled_from([Memory.SRAM, Memory.EXTERNAL])
+anywhere = outside | st.just(Memory.CHAINED)
+kernels = st.builds(
+    KernelWork,
+    unit=st.sampled_from(Unit),
+    ofm=maps(anywhere),
+    ifms=st.tuples(maps(anywhere)),
+    ofm_block=st.tuples(st.integers(1, 128), st.integers(1, 128), st.integers(1, 1024)),
+    microblock=st.sampled_from([(1, 1), (1, 2), (1, 4), (2, 2), (2, 4), (4, 4)]),
+    kernel=st.tuples(st.integers(1, 65536), st.integers(1, 65536)),
+    stride=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    dilation=st.tuples(st.integers(1, 2), st.integers(1, 2)),
+    part_kernel=st.booleans(),
+    acc48=st.booleans(),
+    weights=st.none() | st.just(WEIGHTS),
+    divides=st.booleans(),
+    binary=st.booleans(),
+    swaps_rows=st.booleans(),
+)
+places = st.sampled_from(Memory)
+waits = st.builds(DmaWait, st.integers(0, 3)) | st.builds(KernelWait, st.integers(0, 1))
+works = kernels | waits | st.builds(DmaWork, st.integers(0, 1 << 32), places, places)
+
+
+@settings(deadline=None)
+@given(work=st.lists(works, max_size=8), macs=st.sampled_from(MAC_COUNTS))
+def test_any_work_has_an_estimate_that_repeats(work, macs):
+    assert estimate(work, macs, SYS_DRAM_MID) == estimate(work, macs, SYS_DRAM_MID)
 
 
 def test_empty_stream_takes_no_time():

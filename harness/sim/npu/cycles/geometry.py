@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from harness.sim.npu.cycles.work import FeatureMap, KernelWork, Memory, Unit
-from harness.sim.npu.weights.order import SUB_KERNEL, ifm_block_depth
+from harness.sim.npu.weights.order import SUB_KERNEL, ifm_block_depth, pieces
 
 Size = tuple[int, int, int]
 
@@ -58,15 +58,13 @@ class Geometry:
         return prod(divide(size(self.work.ofm), self.microblock)) / prod(self.microblocks)
 
     @property
-    def sub_kernels(self) -> list[int]:
-        """Kernel elements of each sub-kernel."""
-        height, width = self.work.kernel
-        step_y, step_x = (SUB_KERNEL // dilation for dilation in self.work.dilation)
-        return [
-            min(step_y, height - y) * min(step_x, width - x)
-            for x in range(0, width, step_x)
-            for y in range(0, height, step_y)
-        ]
+    def sub_kernels(self) -> list[tuple[int, int]]:
+        """The numbers of elements that sub-kernels have, with how many have each."""
+        heights, widths = (
+            pieces(kernel, SUB_KERNEL // dilation)
+            for kernel, dilation in zip(self.work.kernel, self.work.dilation, strict=True)
+        )
+        return [(height * width, rows * columns) for height, rows in heights for width, columns in widths]
 
     @property
     def ifm_block(self) -> Size:

@@ -85,7 +85,9 @@ def _mac_per_block(geometry: Geometry) -> int:
     """Cycles of the MAC array for one OFM block."""
     work = geometry.work
     ifm_depth = min(work.ifms[0].depth, geometry.ifm_block[2])
-    cycles = sum(_sub_kernel(geometry, elements, ifm_depth) for elements in geometry.sub_kernels)
+    cycles = sum(
+        count * _sub_kernel(geometry, elements, ifm_depth) for elements, count in geometry.sub_kernels
+    )
     if work.unit in (Unit.CONV, Unit.REDUCE_SUM):
         cycles *= -(-work.ifms[0].depth // ifm_depth)
     return cycles

@@ -122,7 +122,8 @@ def _elements_read(geometry: Geometry, ifm: FeatureMap) -> int:
     rows, columns, slices = divide(size(work.ofm), geometry.ofm_block)
     if work.unit in (Unit.DEPTHWISE, Unit.POOL):
         slices = 1
-    return height * width * stored(ifm)[2] * len(geometry.sub_kernels) * rows * columns * slices
+    fetches = sum(count for _, count in geometry.sub_kernels) * rows * columns * slices
+    return height * width * stored(ifm)[2] * fetches
 
 
 def _burst_bytes(

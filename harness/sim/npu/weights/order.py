@@ -134,8 +134,8 @@ class WeightOrder:
         layout = self.layout
         elements = sum(
             columns * rows * -(-height * width // self.kernel_round) * (self.kernel_round + self.kernel_pad)
-            for width, columns in _pieces(layout.kernel_width, SUB_KERNEL // layout.dilation_x)
-            for height, rows in _pieces(layout.kernel_height, SUB_KERNEL // layout.dilation_y)
+            for width, columns in pieces(layout.kernel_width, SUB_KERNEL // layout.dilation_x)
+            for height, rows in pieces(layout.kernel_height, SUB_KERNEL // layout.dilation_y)
         )
         ofm_depth = -(-layout.ofm_depth // self.ofm_ublock) * self.ofm_ublock
         return elements * ofm_depth * -(-self.ifm_depth // self.ifm_ublock) * self.ifm_ublock
@@ -175,9 +175,9 @@ class WeightOrder:
         return np.where(inside, (o * kernel + k) * self.ifm_depth + i, PADDING)
 
 
-def _pieces(size: int, step: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The lengths that a side is cut into, with how often each occurs."""
-    return (step, size // step), (size % step, 1)
+def pieces(size: int, step: int) -> list[tuple[int, int]]:
+    """The lengths that a side is cut into, with how many there are of each."""
+    return [(length, count) for length, count in ((step, size // step), (size % step, 1)) if length * count]
 
 
 def _split(depth: int, block: int) -> list[range]:
