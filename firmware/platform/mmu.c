@@ -37,6 +37,7 @@
 #define TCR_T0SZ ((uint64_t)(64 - 39))
 #define TCR_WALKS ((uint64_t)0x3500)
 #define TCR_NO_UPPER_HALF ((uint64_t)1 << 23)
+#define TCR_UPPER_GRANULE_4K ((uint64_t)2 << 30) /* 0 is reserved, even where the upper half is off */
 #define TCR_PHYSICAL_40_BITS ((uint64_t)2 << 32)
 
 /* MMU, alignment checks, data cache, stack alignment checks, instruction cache. */
@@ -105,7 +106,7 @@ void mmu_enable(void)
     cache_clean_invalidate(constants_end, (size_t)(image_end - constants_end));
 
     system_write(mair_el1, MAIR_VALUE);
-    system_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_NO_UPPER_HALF | TCR_PHYSICAL_40_BITS);
+    system_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_NO_UPPER_HALF | TCR_UPPER_GRANULE_4K | TCR_PHYSICAL_40_BITS);
     system_write(ttbr0_el1, (uintptr_t)tables[0]);
     barrier_instructions();
     __asm__ volatile("tlbi vmalle1\n ic iallu" ::: "memory");

@@ -1,0 +1,118 @@
+"""Rendering: the same plan gives the same sources, and what cannot be right is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jinja2
+import pytest
+
+from harness.boards.config import load_board
+from harness.build import render as rendering
+from harness.build.render import image_room, render
+from harness.errors import BuildError, ModelError, UsageError
+from harness.models.compiled import Bytes
+from harness.plan import PER_INFERENCE, Cell, Plan, Program
+
+
+@pytest.fixture
+def board():
+    return load_board("sim")
+
+
+def moved(board, **addresses):
+    return board.model_copy(update={"memory": board.memory.model_copy(update=addresses)})
+
+
+def with_model(plan, **changes):
+    planned = plan.models[0]
+    return replace(plan, models=(replace(planned, compiled=replace(planned.compiled, **changes)),))
+
+
+def test_two_renderings_are_equal(plan, board):
+    assert render(plan, board) == render(plan, board)
+
+
+def test_the_nonce_leaves_no_trace(plan, board):
+    assert render(plan.with_fresh_nonce(), board) == render(plan, board)
+
+
+def test_every_file_names_its_template(plan, board):
+    for name, text in render(plan, board).files.items():
+        assert f"generated from templates/{name}.j2" in text.split("*/")[0]
+
+
+def test_addresses_come_from_the_board(plan, board):
+    files = render(plan, moved(board, load_address=0x90000000, npu_sram_base=0x3000000)).files
+    assert "ORIGIN = 0x90000000" in files["linker.ld"]
+    assert "NPU_SRAM_BASE UINT64_C(0x03000000)" in files["platform.h"]
+
+
+def test_blobs_are_named_by_their_content(plan, board):
+    before = {blob.symbol: blob.file for blob in render(plan, board).blobs}
+    after = {blob.symbol: blob.file for blob in render(with_model(plan, weights=b"other"), board).blobs}
+    assert {symbol for symbol in before if before[symbol] != after[symbol]} == {"model_0_weights"}
+
+
+def test_a_model_name_cannot_end_the_comment_that_holds_it(plan, board):
+    assert "two * / inputs" in render(plan, board).files["plan.c"]
+
+
+def test_a_calibration_has_no_models_and_no_cells(board):
+    text = render(Plan((), (), Program.CALIBRATE_BYTES), board).files["plan.c"]
+    assert ".program = calibrate_bytes" in text
+    assert ".cells = NULL" in text
+
+
+def test_an_undefined_name_in_a_template_is_a_build_error(plan, board, monkeypatch):
+    environment = jinja2.Environment(
+        loader=jinja2.DictLoader(dict.fromkeys(("blobs.S.j2", "linker.ld.j2"), "{{ no_such_name }}")),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  as in the product: the output is C
+    )
+    monkeypatch.setattr(rendering, "_templates", lambda: environment)
+    with pytest.raises(BuildError, match=r"blobs\.S\.j2: 'no_such_name' is undefined"):
+        render(plan, board)
+
+
+def test_a_tensor_where_the_driver_puts_none_is_a_model_error(plan, board):
+    left, right = plan.models[0].compiled.inputs
+    elsewhere = replace(right, offset=Bytes(32))
+    with pytest.raises(ModelError, match=r"'right' lies at offset 32 of region 3.*at offset 16"):
+        render(with_model(plan, inputs=(left, elsewhere)), board)
+
+
+def test_inputs_in_the_scratch_are_a_model_error(plan, board):
+    left, right = plan.models[0].compiled.inputs
+    with pytest.raises(ModelError, match="region 1"):
+        render(with_model(plan, inputs=(replace(left, region=1), right)), board)
+
+
+def test_an_input_of_the_wrong_size_is_a_model_error(plan, board):
+    left, right = plan.models[0].compiled.inputs
+    smaller = with_model(plan, inputs=(replace(left, size=Bytes(4)), right))
+    with pytest.raises(ModelError, match=r"takes inputs of \[4, 3\] bytes, not \[5, 3\]"):
+        render(smaller, board)
+
+
+def test_an_input_set_that_does_not_exist_is_a_usage_error(plan, board):
+    with pytest.raises(UsageError, match="only 2"):
+        render(replace(plan, cells=(Cell(0, PER_INFERENCE, (0, 2)),)), board)
+
+
+def test_the_image_has_room_up_to_the_dma_pool(board):
+    assert image_room(board.memory) == 0xA0000000 - 0x88200000
+
+
+@pytest.mark.parametrize(
+    ("addresses", "message"),
+    [
+        ({"load_address": 0x10000000}, "load address 0x10000000 does not lie within the RAM"),
+        ({"load_address": 0xA0000000}, "lies within the DMA pool"),
+        ({"dma_pool_base": 0x10000000}, "DMA pool at 0x10000000 does not lie within the RAM"),
+        ({"ram_size": 1 << 39}, "39 address bits"),
+    ],
+)
+def test_a_contradictory_memory_map_is_a_usage_error(board, addresses, message):
+    with pytest.raises(UsageError, match=message):
+        image_room(moved(board, **addresses).memory)

@@ -1,0 +1,84 @@
+"""Start-up: from any exception level, with whatever memory held before, to the same run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.boards.config import load_board
+from harness.build.elf import read_elf
+from harness.build.image import build_image, write_flat
+from harness.build.toolchain import find_toolchain
+from harness.console.protocol import parse_console
+from harness.results.assembly import assemble
+
+BOOT_LOADER = """
+        .global _start
+_start: ldr     x1, =0x88200000
+        br      x1
+"""
+
+
+def timeless(run):
+    """The run without what the phase of the 100 MHz timer changes: how far it had counted at the start."""
+    return replace(
+        run,
+        cells=tuple(
+            replace(cell, inferences=tuple(replace(one, elapsed_ns=0) for one in cell.inferences))
+            for cell in run.cells
+        ),
+    )
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_the_firmware_runs_alike_from_any_exception_level(firmware, both_lifetimes, sound, level):
+    run = firmware.run(both_lifetimes, parameters={"host.cpu.entry_el": level})
+    assert timeless(run) == timeless(sound)
+
+
+@pytest.mark.parametrize("fill", [0x55, 0xAA])
+def test_what_memory_held_before_makes_no_difference(firmware, both_lifetimes, sound, fill):
+    assert firmware.run(both_lifetimes, parameters={"host.memory.fill": fill}) == sound
+
+
+def test_a_sound_driver_needs_no_coherent_caches(firmware, both_lifetimes, sound):
+    assert firmware.run(both_lifetimes, parameters={"host.cache_model": False}) == sound
+
+
+def test_hello_says_which_build_and_which_npu(sound):
+    assert (sound.npu_id, sound.npu_config) == (0x20007000, 0x20000118)
+    assert len(sound.build) == 16
+    assert sound.window > 0
+
+
+def test_a_boot_loader_may_start_the_flat_image(both_lifetimes, sound, tmp_path):
+    nonce = "0123456789abcdef"
+    plan = replace(both_lifetimes, nonce=nonce)
+    image = build_image(plan, load_board("sim"), find_toolchain())
+    flat = write_flat(image.stamped(nonce, tmp_path / "image.elf"), tmp_path / "image.bin")
+    (tmp_path / "loader.S").write_text(BOOT_LOADER)
+    (tmp_path / "loader.ld").write_text("SECTIONS { . = 0x80000000; .text : { *(.text) } }")
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-freestanding-none", "-nostdlib"]
+    subprocess.run(
+        [*zig, "-Wl,-T,loader.ld", "-o", "loader.elf", "loader.S"],
+        cwd=tmp_path,
+        env=dict(find_toolchain().environment),
+        check=True,
+        timeout=60,
+    )
+    load_address = read_elf(image.elf).entry
+    parameters = ("host.cpu.entry_el=2", "host.uart0.shutdown_on_eot=1")
+    options = [part for parameter in parameters for part in ("-C", parameter)]
+    files = ["--data", f"{flat}@{load_address:#x}", "-a", str(tmp_path / "loader.elf")]
+    run = subprocess.run(
+        [sys.executable, "-m", "harness.sim", "-q", *options, *files],
+        capture_output=True,
+        check=True,
+        timeout=60,
+        cwd=Path(__file__).parents[2],
+    )
+    assert timeless(assemble(parse_console(run.stdout, nonce, image.build), plan)) == timeless(sound)
