@@ -30,6 +30,7 @@ class Ending:
 
     message: str  #: one line; empty for a shut-down by the guest
     exit_code: int
+    hurried: bool = False  #: the reader of the output must not be waited for
 
     @property
     def is_error(self) -> bool:
@@ -42,14 +43,16 @@ SIMULATED_TIME = Ending(
     "Info: Simulation is stopping. Reason: Simulated time has been exceeded.", ExitCode.OK
 )
 # An FVP names CPU time for --timelimit too.
-HOST_TIME = Ending("Info: Simulation is stopping. Reason: CPU time has been exceeded.", ExitCode.OK)
+HOST_TIME = Ending(
+    "Info: Simulation is stopping. Reason: CPU time has been exceeded.", ExitCode.OK, hurried=True
+)
 
 
 def interrupted_ending(interrupted: Interrupted) -> Ending:
     """Return the end that a signal or the wall-clock limit brings."""
     if interrupted.signal == WALL_CLOCK:
         return HOST_TIME
-    return Ending("Info: Simulation stopped by user.", 128 + interrupted.signal)
+    return Ending("Info: Simulation stopped by user.", 128 + interrupted.signal, hurried=True)
 
 
 def fatal_ending(error: GuestFatal) -> Ending:

@@ -25,10 +25,11 @@ from harness.sim.interruption import Interrupted, Interruption
 from harness.sim.memory import PhysicalMemory, Window, check_map, make_ram
 from harness.sim.npu import EthosU85, NpuConfig
 from harness.sim.npu_port import NpuPort
+from harness.sim.output import ConsoleClosed
 from harness.sim.parameters import Parameters
 from harness.sim.processor import Processor
 from harness.sim.run_statistics import Statistics
-from harness.sim.uart import Console, ConsoleClosed, Uart
+from harness.sim.uart import Console, Uart
 
 SLICE = 50_000  # instructions; some hundredths of a second of host time at worst
 UART_SIZE = 0x1000

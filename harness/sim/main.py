@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from harness import __version__
 from harness.sim.commandline import CommandLineError, Options, parse_command_line
-from harness.sim.ending import Ending, ExitCode
+from harness.sim.ending import ExitCode
 from harness.sim.interruption import Interruption
+from harness.sim.output import ConsoleClosed, offer, send
 from harness.sim.parameters import ParameterError, list_parameters
-from harness.sim.uart import ConsoleClosed, send
 
 if TYPE_CHECKING:
     from harness.sim.machine import Machine
@@ -77,21 +77,17 @@ def _run(machine: Machine, options: Options, interruption: Interruption) -> int:
     with interruption.installed(options.time_limit):
         ending = machine.run(options.simulated_limit)
     wall_time = time.perf_counter() - started
-    _announce(ending)
+    if ending.is_error:
+        _complain(ending.message)
+    elif ending.message:
+        _print(ending.message, hurried=ending.hurried)
     if options.statistics:
-        _print(str(machine.statistics(wall_time)))
+        _print(str(machine.statistics(wall_time)), hurried=ending.hurried)
     return ending.exit_code
 
 
 def _silence(_line: str) -> None:
     """Take the place of `_complain` under --quiet."""
-
-
-def _announce(ending: Ending) -> None:
-    if ending.is_error:
-        _complain(ending.message)
-    elif ending.message:
-        _print(ending.message)
 
 
 @contextmanager
@@ -109,9 +105,9 @@ def _not_started(message: str) -> int:
 
 
 # The UART writes to the same descriptors, so no line may wait in a buffer of sys.stdout or sys.stderr.
-def _print(text: str) -> None:
-    send(STDOUT, text)
+def _print(text: str, *, hurried: bool = False) -> None:
+    (offer if hurried else send)(STDOUT, bytearray(f"{text}\n".encode()))
 
 
 def _complain(text: str) -> None:
-    send(STDERR, text)
+    send(STDERR, bytearray(f"{text}\n".encode()))

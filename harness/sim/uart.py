@@ -5,11 +5,10 @@ The transmit FIFO is never full, and nothing is ever received.
 
 from __future__ import annotations
 
-import os
-import select
 from collections.abc import Callable
 
 from harness.sim.interruption import Interruption
+from harness.sim.output import offer, send
 
 EOT = 4
 NEWLINE = 10
@@ -22,27 +21,6 @@ RX_EMPTY_TX_EMPTY = 0x90  # UARTFR.TXFE | UARTFR.RXFE
 IDENTITY = dict(zip(range(0xFE0, 0x1000, 4), (0x11, 0x10, 0x34, 0x00, 0x0D, 0xF0, 0x05, 0xB1), strict=True))
 # Registers that hold what was written, with their reset values: IBRD, FBRD, LCR_H, CR, IFLS, IMSC, DMACR.
 SETTINGS = {0x024: 0, 0x028: 0, 0x02C: 0, 0x030: 0x300, 0x034: 0x12, 0x038: 0, 0x048: 0}
-
-
-class ConsoleClosed(Exception):
-    """Whoever read the console has gone."""
-
-
-def send(descriptor: int, text: str) -> None:
-    """Write a line to `descriptor` at once; raises ConsoleClosed."""
-    pending = bytearray(f"{text}\n".encode())
-    while pending:
-        _send_some(descriptor, pending)
-
-
-def _send_some(descriptor: int, pending: bytearray) -> None:
-    """Move the bytes that `descriptor` takes now out of `pending`."""
-    try:
-        written = os.write(descriptor, pending)
-    except OSError as error:  # EPIPE from a pipe, EIO from a terminal, ENOSPC from a file
-        pending.clear()
-        raise ConsoleClosed(f"the console cannot be written: {error.strerror}") from None
-    del pending[:written]
 
 
 class Console:
@@ -60,17 +38,11 @@ class Console:
     def flush(self) -> None:
         """Hand over every byte; raises ConsoleClosed, or Interrupted while the reader lets us wait."""
         with self._interruption.interruptible():
-            while self.pending:
-                _send_some(self._descriptor, self.pending)
+            send(self._descriptor, self.pending)
 
     def abandon(self) -> None:
         """Hand over what the reader takes without a wait, for an end that may not be held up."""
-        while self.pending and select.select([], [self._descriptor], [], 0)[1]:
-            # As much as a pipe takes without a wait once select() calls it ready.
-            part = self.pending[: select.PIPE_BUF]
-            del self.pending[: len(part)]
-            while part:
-                _send_some(self._descriptor, part)
+        offer(self._descriptor, self.pending)
 
 
 class Uart:
