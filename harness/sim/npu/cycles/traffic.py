@@ -102,7 +102,11 @@ def copy_cycles(
 
 
 def _constants(geometry: Geometry) -> list[Transfer]:
-    """Weights and scales, fetched again for each OFM block along height and width."""
+    """Weights and scales, fetched again for each OFM block along height and width.
+
+    They count where the registers point.  Vela charges scales to the memory they were compiled into even when
+    the stream copies them first, so its figures are higher in memory modes that keep weights outside SRAM.
+    """
     weights = geometry.work.weights
     if weights is None:
         return []
