@@ -78,7 +78,7 @@ def run_plan(plan: Plan, settings: Settings, on_line: Callable[[bytes], None] | 
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         stamped = image.stamped(fresh.nonce, Path(folder) / "runner.elf")
         run = settings.board_with(macs).run(stamped, on_line)
-    return parse_console(run.console, fresh.nonce)
+    return parse_console(run.console, fresh.nonce, image.build)
 
 
 def run_model(

@@ -80,11 +80,11 @@ def format_record(sequence: int, record_type: str, fields: Mapping[str, object])
     return f"{text} *{crc(text)}"
 
 
-def parse_console(console: bytes, nonce: str) -> Transcript:
-    """All records of one run.
+def parse_console(console: bytes, nonce: str, build: str) -> Transcript:
+    """All records of the run with this nonce, of the image with this build digest.
 
-    Raises ConsoleError when a record is damaged, missing or foreign (another nonce), or when the conversation
-    has no end: it names the line, and carries the last lines as evidence.
+    Raises ConsoleError when a record is damaged, missing or foreign (another nonce or image), or when the
+    conversation has no end: it names the line, and carries the last lines as evidence.
     """
     lines = console.replace(END_OF_TRANSMISSION, b"").decode("ascii", errors="backslashreplace").split("\n")
     records: list[Record] = []
@@ -102,7 +102,8 @@ def parse_console(console: bytes, nonce: str) -> Transcript:
                 hint="a record was lost or damaged; the evidence shows the lines before it",
             )
         records.append(record)
-    _check_ends(records, nonce, lines)
+    _check_ends(records, lines)
+    _check_identity(records[0], nonce, build)
     return Transcript(tuple(records), tuple(noise))
 
 
@@ -120,21 +121,26 @@ def _parse_line(line: str, number: int) -> Record | None:
     return Record(int(match["seq"]), match["type"], fields, number)
 
 
-def _check_ends(records: list[Record], nonce: str, lines: list[str]) -> None:
+def _check_ends(records: list[Record], lines: list[str]) -> None:
     if not records:
         raise ConsoleError("the console holds no record", evidence=_tail(lines))
     if records[0].type != "hello":
         raise ConsoleError(f"the first record is {records[0].type!r}, not 'hello'", evidence=_tail(lines))
-    if records[0].text("nonce") != nonce:
-        raise ConsoleError(
-            f"the console belongs to another run: nonce {records[0].text('nonce')}, not {nonce}",
-            hint="the board printed a log of an earlier image; check that it was reset and reloaded",
-        )
     if records[-1].type != "bye":
         raise ConsoleError(
             f"the console ends after record {records[-1].sequence} ({records[-1].type!r}), before 'bye'",
             evidence=_tail(lines),
         )
+
+
+def _check_identity(hello: Record, nonce: str, build: str) -> None:
+    hint = "the board printed a log of an earlier image; check that it was reset and reloaded"
+    if hello.text("nonce") != nonce:
+        raise ConsoleError(
+            f"the console belongs to another run: nonce {hello.text('nonce')}, not {nonce}", hint=hint
+        )
+    if hello.text("build") != build:
+        raise ConsoleError(f"the board ran image {hello.text('build')}, not {build}", hint=hint)
 
 
 def _tail(lines: list[str]) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from harness.console.protocol import format_record, parse_console
 from harness.errors import ConsoleError
 
 NONCE = "0123456789abcdef"
+BUILD = "fedcba9876543210"
 
 
 def console(*middle: str) -> bytes:
     lines = [
-        format_record(0, "hello", {"nonce": NONCE, "cells": 0}),
+        format_record(0, "hello", {"nonce": NONCE, "build": BUILD, "cells": 0}),
         *middle,
         format_record(1, "bye", {"status": "ok"}),
     ]
@@ -22,24 +23,29 @@ def console(*middle: str) -> bytes:
 
 
 def test_records_are_read_in_order() -> None:
-    transcript = parse_console(console(), NONCE)
+    transcript = parse_console(console(), NONCE, BUILD)
     assert [record.type for record in transcript.records] == ["hello", "bye"]
     assert transcript.noise == ()
 
 
 def test_foreign_lines_are_kept_as_noise() -> None:
-    assert parse_console(console("U-Boot 2025.10"), NONCE).noise == ("U-Boot 2025.10",)
+    assert parse_console(console("U-Boot 2025.10"), NONCE, BUILD).noise == ("U-Boot 2025.10",)
 
 
 def test_a_foreign_nonce_is_an_error() -> None:
     with pytest.raises(ConsoleError, match="another run"):
-        parse_console(console(), "f" * 16)
+        parse_console(console(), "f" * 16, BUILD)
+
+
+def test_another_image_is_an_error() -> None:
+    with pytest.raises(ConsoleError, match=f"ran image {BUILD}, not {'0' * 16}"):
+        parse_console(console(), NONCE, "0" * 16)
 
 
 def test_a_wrong_crc_names_its_line() -> None:
     damaged = console().replace(b"status=ok", b"status=no")
     with pytest.raises(ConsoleError, match="line 2: wrong CRC"):
-        parse_console(damaged, NONCE)
+        parse_console(damaged, NONCE, BUILD)
 
 
 def test_a_missing_record_is_an_error() -> None:
@@ -47,28 +53,28 @@ def test_a_missing_record_is_an_error() -> None:
         format_record(2, "bye", {"status": "ok"}).encode()
     )
     with pytest.raises(ConsoleError, match="record 2 came where record 1 was due"):
-        parse_console(gap, NONCE)
+        parse_console(gap, NONCE, BUILD)
 
 
 def test_a_console_without_bye_is_an_error_with_its_last_lines() -> None:
     cut = console("last words").split(b"@h1 1")[0]
     with pytest.raises(ConsoleError, match="before 'bye'") as caught:
-        parse_console(cut, NONCE)
+        parse_console(cut, NONCE, BUILD)
     assert caught.value.evidence[-1] == "last words"
 
 
 def test_an_empty_console_is_an_error() -> None:
     with pytest.raises(ConsoleError, match="no record"):
-        parse_console(b"", NONCE)
+        parse_console(b"", NONCE, BUILD)
 
 
 def test_a_record_longer_than_a_line_may_be_is_an_error() -> None:
     with pytest.raises(ConsoleError, match="longer than 120"):
-        parse_console(console(format_record(1, "data", {"b64": "A" * 120})), NONCE)
+        parse_console(console(format_record(1, "data", {"b64": "A" * 120})), NONCE, BUILD)
 
 
 def test_a_number_that_is_none_is_an_error() -> None:
-    transcript = parse_console(console(), NONCE)
+    transcript = parse_console(console(), NONCE, BUILD)
     with pytest.raises(ConsoleError, match="is not a number"):
         transcript.records[0].number("nonce")
 
@@ -76,14 +82,14 @@ def test_a_number_that_is_none_is_an_error() -> None:
 def test_random_corruption_never_changes_a_record() -> None:
     """A damaged console gives a typed error or the very same records, never another value."""
     sound = console("noise between")
-    records = [(record.type, dict(record.fields)) for record in parse_console(sound, NONCE).records]
+    records = [(record.type, dict(record.fields)) for record in parse_console(sound, NONCE, BUILD).records]
     chance = random.Random(85)
     for _ in range(5000):
         spoiled = bytearray(sound)
         for _ in range(chance.randint(1, 4)):
             spoiled[chance.randrange(len(spoiled))] = chance.randrange(256)
         try:
-            again = parse_console(bytes(spoiled), NONCE)
+            again = parse_console(bytes(spoiled), NONCE, BUILD)
         except ConsoleError:
             continue
         assert [(record.type, dict(record.fields)) for record in again.records] == records
