@@ -69,6 +69,7 @@ enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t st
  * Wait for the stream to end, at most `timeout_ms` of board time, by polling.
  * ETHOSU_OK: it ended well, and `*cycles` is what it took. ETHOSU_NPU_FAULT, ETHOSU_TIMED_OUT: fault_status and
  * fault_qread say more; after a fault the device has been reset, after a timeout the stream is still running.
+ * ETHOSU_NO_CYCLES: it ended well but its cycle counter stood still. ETHOSU_RESET_FAILED: after a fault.
  */
 enum ethosu_error ethosu_device_wait(struct ethosu_device *device, uint32_t timeout_ms, uint64_t *cycles);
 

@@ -32,7 +32,7 @@ enum ethosu_error ethosu_inference_create(const struct ethosu_network *network,
 /*
  * Wait until it has ended, at most `timeout_ms` of board time.
  * ETHOSU_OK: its status is OK and its cycles hold. ETHOSU_TIMED_OUT: it is still running. Every other error: its
- * status is ERROR, and the NPU has been reset.
+ * status is ERROR, and the NPU is idle again, unless it is ETHOSU_RESET_FAILED.
  */
 enum ethosu_error ethosu_inference_wait(struct ethosu_inference *inference, uint32_t timeout_ms);
 

@@ -11,7 +11,6 @@
         uintptr_t first_ = (uintptr_t)(address) & ~(uintptr_t)(line_ - 1);            \
         uintptr_t end_ = (uintptr_t)(address) + (size);                               \
         uintptr_t at_ = first_;                                                       \
-        barrier_all();                                                                \
         for (; at_ < end_; at_ += line_) {                                            \
             __asm__ volatile("dc " operation ", %0" ::"r"(at_) : "memory");           \
         }                                                                             \

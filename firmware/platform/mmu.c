@@ -52,7 +52,7 @@ static uint64_t *table_below(uint64_t *entry)
 {
     if (!(*entry & ENTRY_VALID)) {
         if (tables_used == MAX_TABLES) {
-            halt(); /* no console yet; the board's map has more ragged edges than MAX_TABLES allows for */
+            __builtin_trap(); /* the board's map has more ragged edges than MAX_TABLES allows for */
         }
         *entry = (uintptr_t)tables[tables_used++] | ENTRY_TABLE_OR_PAGE | ENTRY_VALID;
     }
@@ -103,6 +103,7 @@ void mmu_enable(void)
      * What was written so far went past the caches. Lines that an earlier stage left behind hold older bytes and
      * are clean (the start-up code saw to that), so that this drops them and writes nothing over ours.
      */
+    barrier_all();
     cache_clean_invalidate(constants_end, (size_t)(image_end - constants_end));
 
     system_write(mair_el1, MAIR_VALUE);

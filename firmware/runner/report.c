@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "platform.h"
 #include "platform/counters.h"
 #include "platform/system.h"
 #include "platform/uart.h"
@@ -272,7 +273,8 @@ _Noreturn void exception_report(const struct exception *exception)
     static const char line_end[2] = {'\r', '\n'};
     struct record record;
 
-    uart_write(line_end, sizeof line_end); /* the exception may have cut a line short */
+    uart_initialise(UART_BASE);            /* the exception may have come before main() */
+    uart_write(line_end, sizeof line_end); /* or have cut a line short */
     begin_fault(&record, "exception");
     record_decimal(&record, "vector", exception->vector);
     record_decimal(&record, "el", exception->from_level);

@@ -26,7 +26,7 @@ from harness.plan import Plan
 BUILD_LENGTH = 16  #: hexadecimal digits that name a build
 NONCE_SYMBOL = "identity_nonce"
 
-_CACHE_SCHEMA = "1"  #: to be raised when the layout of a build folder or the compiler's flags change
+_CACHE_SCHEMA = "1"  #: to be raised when the layout of a build folder changes
 _ELF = "image.elf"
 _FIRMWARE = "firmware"
 _GENERATED = "generated"
@@ -73,6 +73,7 @@ def build_image(
     key = content_key(
         _CACHE_SCHEMA,
         toolchain.identity,
+        *toolchain.flags,
         *_flattened(sources.items()),
         *_flattened(rendered.files.items()),
     )
@@ -82,7 +83,9 @@ def build_image(
         _write_sources(folder / _FIRMWARE, sources.items())
         _write_sources(folder / _GENERATED, [*rendered.files.items(), ("identity.c", render_identity(build))])
         for blob in rendered.blobs:
-            (folder / blob.file).write_bytes(blob.data)
+            path = folder / blob.file
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(blob.data)
         _compile(folder, toolchain)
         check_image(read_elf(folder / _ELF), rendered, board)
 

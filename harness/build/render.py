@@ -47,7 +47,7 @@ class Blob:
     @property
     def file(self) -> str:
         """Its file's name: changed bytes are a new file, as compilers' caches do not look into `.incbin`."""
-        return f"{hashlib.sha256(self.data).hexdigest()}.bin"
+        return f"blobs/{hashlib.sha256(self.data).hexdigest()}.bin"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ _MACHINE = ("-mcpu=generic", "-mstrict-align", "-mgeneral-regs-only")
 _LANGUAGE = ("-std=c11", "-O2", "-g", "-ffreestanding", "-fno-pic")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wconversion")
 _LINK = ("-nostdlib", "-static", "-Wl,--build-id=none")
+_FLAGS = (*_MACHINE, *_LANGUAGE, *_WARNINGS, *_LINK)
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,12 @@ class Toolchain:
     name: str
     version: str
     command: tuple[str, ...]  #: the compiler
-    flags: tuple[str, ...]  #: what this compiler needs beyond the flags common to all
+    flags: tuple[str, ...]
     environment: Mapping[str, str]
 
     @property
     def identity(self) -> str:
-        """Name and version: what a build's digest says of its toolchain."""
+        """Name and version, as results report them."""
         return f"{self.name} {self.version}"
 
     def build(
@@ -54,10 +55,6 @@ class Toolchain:
         command = (
             *self.command,
             *self.flags,
-            *_MACHINE,
-            *_LANGUAGE,
-            *_WARNINGS,
-            *_LINK,
             *_relative_debug_paths(self, folder),
             *(f"-I{include}" for include in includes),
             f"-Wl,-T,{linker_script}",
@@ -99,7 +96,7 @@ def _zig() -> Toolchain:
         name=ZIG,
         version=importlib.metadata.version("ziglang"),
         command=(sys.executable, "-m", "ziglang", "cc"),
-        flags=("-target", "aarch64-freestanding-none"),
+        flags=("-target", "aarch64-freestanding-none", *_FLAGS),
         environment={
             "HOME": caches,  # zig fails without one; the user's own wins
             **os.environ,
@@ -116,7 +113,7 @@ def _gcc(name: str) -> Toolchain:
             hint="install it, or use zig, which comes with the harness",
         )
     done = run_tool((name, "-dumpfullversion"), timeout_seconds=TIMEOUT_SECONDS)
-    return Toolchain(name, done.output.strip(), (name,), (), dict(os.environ))
+    return Toolchain(name, done.output.strip(), (name,), _FLAGS, dict(os.environ))
 
 
 def _relative_debug_paths(toolchain: Toolchain, folder: Path) -> tuple[str, ...]:
