@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from harness.sim.clock import NS_PER_SECOND
 from harness.sim.parameters import Parameters, parse_parameters
 
 DRAM_INSTANCE = "board.dram"
-NS_PER_SECOND = 1_000_000_000
 
 
 class CommandLineError(Exception):

@@ -29,10 +29,10 @@ FROM_SP_EL0, FROM_SAME_LEVEL, FROM_LOWER_LEVEL = 0x000, 0x200, 0x400
 LOOP_LENGTH = 16
 
 
-class Class(IntEnum):
+class ExceptionClass(IntEnum):
     """ESR_ELx.EC. The aborts are those from a lower level; one more means from the same level."""
 
-    UNKNOWN = 0x00
+    UNDEFINED_INSTRUCTION = 0x00  #: "unknown reason" in the manual
     SVC = 0x15
     HVC = 0x16
     SMC = 0x17
@@ -42,10 +42,10 @@ class Class(IntEnum):
 
 
 CALLS = {
-    Cause.SUPERVISOR_CALL: (Class.SVC, 1),
-    Cause.BREAKPOINT: (Class.BRK, 1),
-    Cause.HYPERVISOR_CALL: (Class.HVC, 2),
-    Cause.MONITOR_CALL: (Class.SMC, 3),
+    Cause.SUPERVISOR_CALL: (ExceptionClass.SVC, 1),
+    Cause.BREAKPOINT: (ExceptionClass.BRK, 1),
+    Cause.HYPERVISOR_CALL: (ExceptionClass.HVC, 2),
+    Cause.MONITOR_CALL: (ExceptionClass.SMC, 3),
 }
 """The exceptions an instruction asks for, and the lowest level that takes them."""
 
@@ -55,7 +55,7 @@ class Trap:
     """One exception before it is taken."""
 
     target: int  #: the exception level that takes it
-    kind: Class
+    kind: ExceptionClass
     syndrome: int  #: ESR_ELx.ISS
     pc: int  #: ELR_ELx
     far: int | None = None  #: None leaves FAR_ELx alone
@@ -63,7 +63,11 @@ class Trap:
     @property
     def is_fault(self) -> bool:
         """Whether the instruction failed, instead of asking for the exception."""
-        return self.kind in (Class.UNKNOWN, Class.INSTRUCTION_ABORT, Class.DATA_ABORT)
+        return self.kind in (
+            ExceptionClass.UNDEFINED_INSTRUCTION,
+            ExceptionClass.INSTRUCTION_ABORT,
+            ExceptionClass.DATA_ABORT,
+        )
 
     def __str__(self) -> str:
         where = "" if self.far is None else f", address {self.far:#x}"
@@ -76,17 +80,17 @@ def describe(stop: Stop, core: Core, memory: PhysicalMemory) -> Trap:
     if stop.cause in CALLS:
         kind, lowest = CALLS[stop.cause]
         # ELR is after a call and at a breakpoint, as PC is.
-        word = _instruction(stop.pc if kind is Class.BRK else stop.pc - INSTRUCTION, core, memory)
+        word = _instruction(stop.pc if kind is ExceptionClass.BRK else stop.pc - INSTRUCTION, core, memory)
         return Trap(max(target, lowest), kind, word >> 5 & 0xFFFF, stop.pc)
     if stop.cause is Cause.UNDEFINED:
-        return Trap(target, Class.UNKNOWN, 0, stop.pc)
+        return Trap(target, ExceptionClass.UNDEFINED_INSTRUCTION, 0, stop.pc)
     if stop.cause is Cause.NO_CODE_MEMORY:
-        return Trap(target, Class.INSTRUCTION_ABORT, EXTERNAL_ABORT, stop.pc, stop.pc)
+        return Trap(target, ExceptionClass.INSTRUCTION_ABORT, EXTERNAL_ABORT, stop.pc, stop.pc)
     if stop.cause is Cause.INSTRUCTION_ABORT:
         found = translate(Request(stop.pc, core.el, is_fetch=True), core, memory)
         if not isinstance(found, Fault):
             raise GuestFatal(f"a fetch from {stop.pc:#x} was refused, but the translation tables allow it")
-        return Trap(target, Class.INSTRUCTION_ABORT, found.status, stop.pc, stop.pc)
+        return Trap(target, ExceptionClass.INSTRUCTION_ABORT, found.status, stop.pc, stop.pc)
     return _data_abort(stop, target, core, memory)
 
 
@@ -98,7 +102,9 @@ def take(trap: Trap, core: Core) -> None:
     origin = core.pstate
     same_level = core.el == trap.target
     from_here = FROM_SAME_LEVEL if origin & HANDLER_STACK else FROM_SP_EL0
-    kind = trap.kind + (same_level and trap.kind in (Class.INSTRUCTION_ABORT, Class.DATA_ABORT))
+    kind = trap.kind + (
+        same_level and trap.kind in (ExceptionClass.INSTRUCTION_ABORT, ExceptionClass.DATA_ABORT)
+    )
     core.write_system(banked(trap.target, 5, 2, 0), kind << 26 | IL | trap.syndrome)  # ESR
     core.write_system(banked(trap.target, 4, 0, 1), trap.pc)  # ELR
     core.write_system(banked(trap.target, 4, 0, 0), origin)  # SPSR
@@ -133,7 +139,7 @@ def _data_abort(stop: Stop, target: int, core: Core, memory: PhysicalMemory) -> 
     if stop.cause is Cause.DATA_ABORT:
         status, far = _refusal(access, core, memory)
     syndrome = status | WRITE * access.is_write | MAINTENANCE * access.is_maintenance
-    return Trap(target, Class.DATA_ABORT, syndrome, stop.pc, far)
+    return Trap(target, ExceptionClass.DATA_ABORT, syndrome, stop.pc, far)
 
 
 def _refusal(access: Access, core: Core, memory: PhysicalMemory) -> tuple[int, int]:

@@ -37,6 +37,8 @@ def read_elf(path: Path) -> Image:
             if elf["e_machine"] != "EM_AARCH64":
                 raise ImageError(f"'{path}' is not an AArch64 program but {elf['e_machine']}")
             loads = [segment for segment in elf.iter_segments("PT_LOAD") if segment["p_memsz"]]
+            if any(len(load.data()) != load["p_filesz"] for load in loads):
+                raise ImageError(f"'{path}' is truncated")
             segments = tuple(
                 Segment(load["p_paddr"], load.data().ljust(load["p_memsz"], b"\0")) for load in loads
             )

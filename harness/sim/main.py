@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,27 +49,35 @@ def _main(arguments: list[str]) -> int:
 
 def _simulate(options: Options, application: Path) -> int:
     # Only a simulation needs the core and numpy; --version and --list-params answer at once.
-    from harness.sim.image import ImageError, read_elf
-    from harness.sim.machine import Machine
+    from harness.sim.image import ImageError
     from harness.sim.memory import MemoryMapError
-    from harness.sim.uart import Console
 
     interruption = Interruption()
-    parameters = options.parameters
-    try:
-        with _uart_output(parameters.uart_file) as descriptor:
-            report = _silence if options.quiet else _complain
-            machine = Machine(parameters, Console(descriptor, interruption), interruption, report)
-            machine.start(read_elf(application))
-            for file in options.data:
-                machine.memory.load(file.address, file.path.read_bytes(), f"'{file.path}'")
-            if not options.quiet:
-                _print(BANNER)
-            return _run(machine, options, interruption)
-    except (ImageError, MemoryMapError) as error:
-        return _not_started(str(error))
-    except OSError as error:
-        return _not_started(f"cannot open '{error.filename}': {error.strerror}")
+    with ExitStack() as files:
+        try:
+            machine = _build(options, application, interruption, files)
+        except (ImageError, MemoryMapError) as error:
+            return _not_started(str(error))
+        except OSError as error:
+            return _not_started(f"{error.filename or 'simulated memory'}: {error.strerror}")
+        if not options.quiet:
+            _print(BANNER)
+        return _run(machine, options, interruption)
+
+
+def _build(options: Options, application: Path, interruption: Interruption, files: ExitStack) -> Machine:
+    """Return the board, loaded and ready to run; `files` closes what it holds open."""
+    from harness.sim.image import read_elf
+    from harness.sim.machine import Machine
+    from harness.sim.uart import Console
+
+    descriptor = files.enter_context(_uart_output(options.parameters.uart_file))
+    report = _silence if options.quiet else _complain
+    machine = Machine(options.parameters, Console(descriptor, interruption), interruption, report)
+    machine.start(read_elf(application))
+    for file in options.data:
+        machine.memory.load(file.address, file.path.read_bytes(), f"'{file.path}'")
+    return machine
 
 
 def _run(machine: Machine, options: Options, interruption: Interruption) -> int:

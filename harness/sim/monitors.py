@@ -63,12 +63,23 @@ class PerformanceMonitors:
         self._overflowed = 0
         self._selected = 0
         self._user_access = 0
+        self._readers: dict[SystemRegister, Callable[[], int]] = {
+            PMCR: lambda: PMCR_N | PMCR_LC | PMCR_E * self._on,
+            PMCNTENSET: lambda: self._enabled,
+            PMCNTENCLR: lambda: self._enabled,
+            PMOVSCLR: self._overflows,
+            PMOVSSET: self._overflows,
+            PMSELR: lambda: self._selected,
+            PMCEID0: lambda: 1 << INST_RETIRED | 1 << CPU_CYCLES,
+            PMCEID1: lambda: 0,
+            PMUSERENR: lambda: self._user_access,
+        }
         self._writers: dict[SystemRegister, Callable[[int], None]] = {
             PMCR: self._control,
             PMCNTENSET: lambda bits: self._enable(self._enabled | bits),
             PMCNTENCLR: lambda bits: self._enable(self._enabled & ~bits),
-            PMOVSCLR: lambda bits: self._set_overflowed(self._overflowed & ~bits),
-            PMOVSSET: lambda bits: self._set_overflowed(self._overflowed | bits),
+            PMOVSCLR: lambda bits: self._set_overflows(self._overflows() & ~bits),
+            PMOVSSET: lambda bits: self._set_overflows(self._overflows() | bits),
             PMSELR: self._select,
             PMUSERENR: self._allow_user,
             PMINTENSET: self._request_interrupt,
@@ -84,25 +95,16 @@ class PerformanceMonitors:
         if register in TYPES:
             kind = self._counters[TYPES[register]].kind
             return kind & ~EVENT_MASK if register == PMCCFILTR else kind
-        self._update_all()
-        return {
-            PMCR: PMCR_N | PMCR_LC | PMCR_E * self._on,
-            PMCNTENSET: self._enabled,
-            PMCNTENCLR: self._enabled,
-            PMOVSCLR: self._overflowed,
-            PMOVSSET: self._overflowed,
-            PMSELR: self._selected,
-            PMCEID0: 1 << INST_RETIRED | 1 << CPU_CYCLES,
-            PMCEID1: 0,
-            PMUSERENR: self._user_access,
-        }.get(register)
+        reader = self._readers.get(register)
+        return None if reader is None else reader()
 
     def write(self, register: SystemRegister, value: int) -> bool:
         """Write a register of the monitors, or return False. Raises GuestFatal for what is not modelled."""
         if register in (PMXEVCNTR, PMXEVTYPER):
             register = self._selected_register(register)
         if register in COUNTERS:
-            self._update(COUNTERS[register]).value = value
+            counter = self._update(COUNTERS[register])
+            counter.value = value % (1 << counter.bits)
         elif register in TYPES:
             self._set_type(TYPES[register], value)
         elif register in self._writers:
@@ -121,8 +123,12 @@ class PerformanceMonitors:
     def _enable(self, bits: int) -> None:
         self._enabled = bits & IMPLEMENTED
 
-    def _set_overflowed(self, bits: int) -> None:
-        self._update_all()
+    def _overflows(self) -> int:
+        for number in self._counters:
+            self._update(number)
+        return self._overflowed
+
+    def _set_overflows(self, bits: int) -> None:
         self._overflowed = bits & IMPLEMENTED
 
     def _select(self, value: int) -> None:
@@ -147,10 +153,6 @@ class PerformanceMonitors:
             if number == self._selected:
                 return candidate
         raise GuestFatal(f"PMSELR selects counter {self._selected}, which does not exist")
-
-    def _update_all(self) -> None:
-        for number in self._counters:
-            self._update(number)
 
     def _update(self, number: int) -> _Counter:
         """Bring a counter's value up to now."""

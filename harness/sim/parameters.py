@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, TypeVar
 Value: TypeAlias = bool | int | str
 V = TypeVar("V", bool, int, str)
 
-TOP_INSTANCE = "Corstone_1000_A320"
 MAX_NAME_DISTANCE = 0.6  # difflib's own default: below it a suggestion confuses more than it helps
 BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
 

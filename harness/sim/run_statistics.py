@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.sim.commandline import NS_PER_SECOND
-from harness.sim.parameters import TOP_INSTANCE
+from harness.sim.clock import NS_PER_SECOND
 
+TOP_INSTANCE = "Corstone_1000_A320"
 WIDTH = 80
 LABEL = 40
 

@@ -93,6 +93,13 @@ def test_address_size_and_direction_are_unicorns(words, index):
     assert access.size == (1 if is_structure else total)
 
 
+def test_a_wrong_offset_would_be_noticed(words):
+    index = INSTRUCTIONS.index("ldr w9, [x1, #4092]")
+    shifted = words[index] + (1 << 10)
+    address, _, _ = executed(words[index], CODE)
+    assert decode_access(shifted, Registers(CODE)).address == address + 4
+
+
 @pytest.mark.parametrize("word", [0xD503_201F, 0x9100_0421, 0x1400_0000, 0x0000_0000, 0xD503_3FDF])
 def test_what_touches_no_memory_is_no_access(word):
     assert decode_access(word, Registers(CODE)) is None

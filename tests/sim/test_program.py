@@ -89,7 +89,10 @@ def test_every_npu_can_be_chosen():
         ([__file__], "is not an ELF file"),
         ([sys.executable], "is not an AArch64 program"),
         ([], "no application"),
-        (["-C", "host.uart0.out_file=/does/not/exist", __file__], "cannot open '/does/not/exist'"),
+        (
+            ["-C", "host.uart0.out_file=/does/not/exist", __file__],
+            "/does/not/exist: No such file or directory",
+        ),
         (["-C", "host.memory.sram_base=0x80001000", __file__], "overlap"),
         (["-C", "host.memory.dram_size=0x1001", __file__], "whole 4096-byte pages"),
     ],
@@ -107,6 +110,14 @@ def test_an_application_outside_the_memory_is_not_started(simulator):
     run = simulator.run("finish", "-C", "host.memory.dram_size=0x1000")
     assert run.exit_code == 1
     assert "application: no RAM at 0x88200000" in run.stderr
+
+
+def test_a_truncated_application_is_not_started(simulator, tmp_path, capfd):
+    whole = simulator.assembler.assemble(HELLO).read_bytes()
+    start = whole.index(b"hello\n")
+    (tmp_path / "half.elf").write_bytes(whole[:start])
+    assert main([str(tmp_path / "half.elf")]) == 1
+    assert capfd.readouterr().err.startswith("Error: ")
 
 
 def test_data_is_loaded_where_it_was_asked_for(execute, tmp_path):
@@ -226,7 +237,7 @@ def test_a_terminal_shows_each_line_at_once(simulator):
 def test_the_uart_can_go_to_a_file(simulator, tmp_path, capfd):
     file = tmp_path / "log"
     settings = ["-C", f"host.uart0.out_file={file}", "-C", "host.uart0.shutdown_on_eot=true", "-q"]
-    assert main([*settings, str(simulator.assembler.assemble(HELLO))]) == 0
+    assert main([*settings, "-a", str(simulator.assembler.assemble(HELLO))]) == 0
     assert file.read_bytes() == b"hello\n\x04"
     assert capfd.readouterr().out == ""
 
