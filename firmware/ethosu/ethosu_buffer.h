@@ -38,7 +38,8 @@ void ethosu_batch_destroy(struct ethosu_batch *batch);
 uintptr_t ethosu_batch_address(const struct ethosu_batch *batch);
 
 /* Write at the position. ETHOSU_NO_SPACE, and nothing written, when `size` bytes do not fit behind it. */
-enum ethosu_error ethosu_buffer_write(struct ethosu_batch *batch, size_t index, const void *from, size_t size);
+enum ethosu_error ethosu_buffer_write(struct ethosu_batch *batch, size_t index, const void *from,
+                                      size_t size);
 
 /* Read at most `size` bytes from the position; returns how many there were, 0 at the end. */
 size_t ethosu_buffer_read(struct ethosu_batch *batch, size_t index, void *to, size_t size);

@@ -9,7 +9,7 @@
 
 /*
  * Memory attribute 0 is the SRAM port, 2 the external port. Region 2 lies in SRAM, the others and the command
- * stream in DRAM: REGIONCFG has two bits for each region. The same choice as Linux's drivers/accel/ethosu makes.
+ * stream in DRAM: REGIONCFG has two bits for each region. As in Linux's drivers/accel/ethosu.
  */
 #define ATTRIBUTE_SRAM 0
 #define ATTRIBUTE_DRAM 2
@@ -86,7 +86,7 @@ enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t st
     device_write(device, NPU_PMCR, PMCR_COUNT_ENABLE | PMCR_CYCLE_RESET);
     barrier_all(); /* what the CPU wrote is in memory before the NPU starts to read */
     device->running = true;
-    /* Power stays on, so that the counter can be read afterwards; the clock may stop, so that it stands still. */
+    /* Power stays on, so that the counter can be read afterwards; the clock may stop, so it stands still. */
     device_write(device, NPU_CMD, CMD_RUN | CMD_CLOCK_Q_ENABLE);
     return ETHOSU_OK;
 }

@@ -27,13 +27,13 @@ struct ethosu_counts {
 };
 
 struct ethosu_device {
-    uintptr_t base;       /* its registers */
-    uintptr_t sram_base;  /* its own memory, behind the SRAM port */
-    size_t sram_size;     /* bytes */
-    struct pool pool;     /* where networks and buffers live */
+    uintptr_t base;            /* its registers */
+    uintptr_t sram_base;       /* its own memory, behind the SRAM port */
+    size_t sram_size;          /* bytes */
+    struct pool pool;          /* where networks and buffers live */
     uintptr_t pool_zeroed_end; /* pool memory from here on has never been used, and may hold anything */
-    uint32_t id;          /* the ID register */
-    uint32_t config;      /* the CONFIG register: compare with a stream's CONFIG word */
+    uint32_t id;               /* the ID register */
+    uint32_t config;           /* the CONFIG register: compare with a stream's CONFIG word */
     bool running;
     uint32_t fault_status; /* STATUS and QREAD at the last fault or timeout */
     uint32_t fault_qread;
@@ -43,7 +43,7 @@ struct ethosu_device {
     struct ethosu_counts counts;
 };
 
-/* The memory that an NPU and its driver use. Addresses are physical and identity mapped; sizes are in bytes. */
+/* The memory that an NPU and its driver use. Addresses are physical, sizes in bytes. */
 struct ethosu_platform {
     uintptr_t registers;
     uintptr_t sram_base;
@@ -52,24 +52,25 @@ struct ethosu_platform {
     size_t pool_size;
 };
 
-/* Find the NPU, reset it, and fill in `device`. ETHOSU_NO_NPU or ETHOSU_RESET_FAILED when it cannot be used. */
+/* Find the NPU, reset it, and fill in `device`. ETHOSU_NO_NPU or ETHOSU_RESET_FAILED: it cannot be used. */
 enum ethosu_error ethosu_device_probe(struct ethosu_device *device, const struct ethosu_platform *platform);
 
-/* Reset the NPU, whatever it was doing, and set it up to run. ETHOSU_RESET_FAILED when it does not come back. */
+/* Reset the NPU, whatever it was doing, and set it up to run. ETHOSU_RESET_FAILED: it did not come back. */
 enum ethosu_error ethosu_device_reset(struct ethosu_device *device);
 
 /*
- * Start a command stream of `size` bytes at `stream`, with these base addresses; its cycle counter starts at 0.
- * The caller has cleaned everything that the NPU will read. ETHOSU_BUSY when a stream is running.
+ * Start a command stream of `size` bytes at `stream`, with these base addresses; its cycle counter starts at
+ * 0. The caller has cleaned everything that the NPU will read. ETHOSU_BUSY when a stream is running.
  */
 enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t stream, size_t size,
                                       const uintptr_t regions[ETHOSU_REGIONS]);
 
 /*
  * Wait for the stream to end, at most `timeout_ms` of board time, by polling.
- * ETHOSU_OK: it ended well, and `*cycles` is what it took. ETHOSU_NPU_FAULT, ETHOSU_TIMED_OUT: fault_status and
- * fault_qread say more; after a fault the device has been reset, after a timeout the stream is still running.
- * ETHOSU_NO_CYCLES: it ended well but its cycle counter stood still. ETHOSU_RESET_FAILED: after a fault.
+ * ETHOSU_OK: it ended well, and `*cycles` is what it took. ETHOSU_NPU_FAULT, ETHOSU_TIMED_OUT: fault_status
+ * and fault_qread say more; after a fault the device has been reset, after a timeout the stream is still
+ * running. ETHOSU_NO_CYCLES: it ended well but its cycle counter stood still. ETHOSU_RESET_FAILED: after a
+ * fault.
  */
 enum ethosu_error ethosu_device_wait(struct ethosu_device *device, uint32_t timeout_ms, uint64_t *cycles);
 

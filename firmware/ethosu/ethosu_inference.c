@@ -1,19 +1,14 @@
 #include "ethosu/ethosu_inference.h"
 
-enum ethosu_error ethosu_inference_create(const struct ethosu_network *network,
-                                          const struct ethosu_batch *weights,
-                                          const struct ethosu_batch *scratch,
-                                          const struct ethosu_batch *inputs,
-                                          const struct ethosu_batch *outputs,
-                                          struct ethosu_inference *inference)
+enum ethosu_error
+ethosu_inference_create(const struct ethosu_network *network, const struct ethosu_batch *weights,
+                        const struct ethosu_batch *scratch, const struct ethosu_batch *inputs,
+                        const struct ethosu_batch *outputs, struct ethosu_inference *inference)
 {
     struct ethosu_device *device = network->device;
     const uintptr_t regions[ETHOSU_REGIONS] = {
-        ethosu_batch_address(weights),
-        ethosu_batch_address(scratch),
-        device->sram_base,
-        ethosu_batch_address(inputs),
-        ethosu_batch_address(outputs),
+        ethosu_batch_address(weights), ethosu_batch_address(scratch), device->sram_base,
+        ethosu_batch_address(inputs),  ethosu_batch_address(outputs),
     };
 
     inference->device = NULL;

@@ -1,4 +1,4 @@
-/* An inference: one run of a network on buffers. Creating it starts the job; there is no way to run it again. */
+/* An inference: one run of a network on buffers. Creating it starts the job; it cannot be run again. */
 #ifndef ETHOSU_INFERENCE_H
 #define ETHOSU_INFERENCE_H
 
@@ -19,26 +19,24 @@ struct ethosu_inference {
 };
 
 /*
- * Start `network`. `weights` and `scratch` may be batches that were never created: the stream does not use them.
- * ETHOSU_BUSY when another inference is running: nothing was created.
+ * Start `network`. `weights` and `scratch` may be batches that were never created: the stream does not use
+ * them. ETHOSU_BUSY when another inference is running: nothing was created.
  */
-enum ethosu_error ethosu_inference_create(const struct ethosu_network *network,
-                                          const struct ethosu_batch *weights,
-                                          const struct ethosu_batch *scratch,
-                                          const struct ethosu_batch *inputs,
-                                          const struct ethosu_batch *outputs,
-                                          struct ethosu_inference *inference);
+enum ethosu_error
+ethosu_inference_create(const struct ethosu_network *network, const struct ethosu_batch *weights,
+                        const struct ethosu_batch *scratch, const struct ethosu_batch *inputs,
+                        const struct ethosu_batch *outputs, struct ethosu_inference *inference);
 
 /*
  * Wait until it has ended, at most `timeout_ms` of board time.
- * ETHOSU_OK: its status is OK and its cycles hold. ETHOSU_TIMED_OUT: it is still running. Every other error: its
- * status is ERROR, and the NPU is idle again, unless it is ETHOSU_RESET_FAILED.
+ * ETHOSU_OK: its status is OK and its cycles hold. ETHOSU_TIMED_OUT: it is still running. Every other error:
+ * its status is ERROR, and the NPU is idle again, unless it is ETHOSU_RESET_FAILED.
  */
 enum ethosu_error ethosu_inference_wait(struct ethosu_inference *inference, uint32_t timeout_ms);
 
 /*
- * Close it; when it is still running the NPU is reset first, and its status is ABORTED. Does nothing when it was
- * not created. ETHOSU_RESET_FAILED when the NPU could not be stopped.
+ * Close it; when it is still running the NPU is reset first, and its status is ABORTED. Does nothing when it
+ * was not created. ETHOSU_RESET_FAILED when the NPU could not be stopped.
  */
 enum ethosu_error ethosu_inference_destroy(struct ethosu_inference *inference);
 

@@ -10,7 +10,8 @@ static void zero(struct ethosu_device *device, uintptr_t address, size_t size)
     device->counts.cleaned += cache_clean((const void *)address, size);
 }
 
-enum ethosu_error ethosu_memory_create(struct ethosu_device *device, size_t size, struct ethosu_memory *memory)
+enum ethosu_error ethosu_memory_create(struct ethosu_device *device, size_t size,
+                                       struct ethosu_memory *memory)
 {
     enum pool_error error = pool_take(&device->pool, size, cache_line_bytes(), &memory->block);
 
@@ -36,8 +37,8 @@ void ethosu_memory_write(struct ethosu_device *device, const struct ethosu_memor
     device->counts.cleaned += cache_clean(to, size);
 }
 
-void ethosu_memory_read(struct ethosu_device *device, const struct ethosu_memory *memory, size_t offset, void *to,
-                        size_t size)
+void ethosu_memory_read(struct ethosu_device *device, const struct ethosu_memory *memory, size_t offset,
+                        void *to, size_t size)
 {
     uint8_t *from = (uint8_t *)memory->block.address + offset;
 

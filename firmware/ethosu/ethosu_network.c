@@ -1,56 +1,38 @@
 #include "ethosu/ethosu_network.h"
 
+#include "ethosu/ethosu_payload.h"
 #include "ethosu/ethosu_registers.h"
 
-/* Words of a COP2 payload with one command stream: Vela 5.2, regor/tflite/custom_operator_ethosu.hpp. */
-enum {
-    WORD_PAYLOAD_FOURCC = 0,
-    WORD_PAYLOAD_VERSION = 1, /* major in the low half */
-    WORD_PAYLOAD_BYTES = 2,   /* that follow word 3; 64 bits */
-    WORD_ENTRY_TYPE = 4,
-    WORD_ENTRY_BYTES = 5,    /* that follow this word */
-    WORD_METADATA_BYTES = 6, /* that follow this word, up to the stream */
-    WORD_METADATA_FOURCC = 7,
-    WORD_METADATA_VERSION = 8,
-    WORD_CONFIG = 10,
-    WORD_ARCHITECTURE = 11,
-    WORD_FEATURES = 12,
-    HEADER_WORDS = 15, /* the least that the metadata can end with */
-};
-
-#define WORD_BYTES sizeof(uint32_t)
-#define PAYLOAD_HEADER_BYTES (4 * WORD_BYTES)
-#define ENTRY_BEFORE_DATA_BYTES (6 * WORD_BYTES)
-#define METADATA_START_BYTES (7 * WORD_BYTES)
-#define FOURCC_COP2 UINT32_C(0x32504f43)
-#define FOURCC_VEUM UINT32_C(0x4d554556)
-#define MAJOR(version) ((version) & 0xffff)
-#define ENTRY_COMMAND_STREAM 1
-#define FEATURES_SEPARATE_IO 2
 #define STREAM_ALIGNMENT 16
 #define STREAM_MAX_BYTES ((size_t)16 << 20)
 
-/* Whether the payload has the one shape that the driver runs; finds the stream in it. */
+/* Whether the payload has the one shape that the driver runs. */
+static bool is_acceptable(const uint32_t *words, size_t size)
+{
+    return size >= PAYLOAD_LEAST_METADATA_END && words[PAYLOAD_FOURCC] == FOURCC_COP2
+           && VERSION_MAJOR(words[PAYLOAD_VERSION]) == 1 && words[PAYLOAD_BYTES_HIGH] == 0
+           && words[PAYLOAD_BYTES_LOW] == size - PAYLOAD_ACTIONS_START
+           && words[PAYLOAD_ENTRY_TYPE] == ENTRY_COMMAND_STREAM
+           && words[PAYLOAD_ENTRY_BYTES] == size - PAYLOAD_ENTRY_START
+           && words[PAYLOAD_METADATA_FOURCC] == FOURCC_VEUM
+           && VERSION_MAJOR(words[PAYLOAD_METADATA_VERSION]) == 1
+           && words[PAYLOAD_FEATURES] == FEATURES_SEPARATE_IO;
+}
+
 static enum ethosu_error find_stream(struct ethosu_network *network, size_t size)
 {
     const uint32_t *words = (const uint32_t *)network->memory.block.address;
 
-    if (size < HEADER_WORDS * WORD_BYTES || words[WORD_PAYLOAD_FOURCC] != FOURCC_COP2
-        || MAJOR(words[WORD_PAYLOAD_VERSION]) != 1 || words[WORD_PAYLOAD_BYTES + 1] != 0
-        || words[WORD_PAYLOAD_BYTES] != size - PAYLOAD_HEADER_BYTES
-        || words[WORD_ENTRY_TYPE] != ENTRY_COMMAND_STREAM
-        || words[WORD_ENTRY_BYTES] != size - ENTRY_BEFORE_DATA_BYTES
-        || words[WORD_METADATA_FOURCC] != FOURCC_VEUM || MAJOR(words[WORD_METADATA_VERSION]) != 1
-        || words[WORD_FEATURES] != FEATURES_SEPARATE_IO) {
+    if (!is_acceptable(words, size)) {
         return ETHOSU_BAD_STREAM;
     }
-    size_t before_stream = METADATA_START_BYTES + (size_t)words[WORD_METADATA_BYTES];
-    if (before_stream < HEADER_WORDS * WORD_BYTES || before_stream >= size) {
+    size_t start = (size_t)PAYLOAD_METADATA_START + words[PAYLOAD_METADATA_BYTES];
+    if (start < PAYLOAD_LEAST_METADATA_END || start >= size) {
         return ETHOSU_BAD_STREAM;
     }
-    network->stream = network->memory.block.address + before_stream;
-    network->stream_size = size - before_stream;
-    if (network->stream_size % WORD_BYTES != 0 || network->stream_size > STREAM_MAX_BYTES) {
+    network->stream = network->memory.block.address + start;
+    network->stream_size = size - start;
+    if (network->stream_size % PAYLOAD_WORD_BYTES != 0 || network->stream_size > STREAM_MAX_BYTES) {
         return ETHOSU_BAD_STREAM;
     }
     return network->stream % STREAM_ALIGNMENT == 0 ? ETHOSU_OK : ETHOSU_MISALIGNED;
@@ -59,9 +41,9 @@ static enum ethosu_error find_stream(struct ethosu_network *network, size_t size
 static enum ethosu_error check_against_npu(struct ethosu_network *network, const struct ethosu_device *device)
 {
     const uint32_t *words = (const uint32_t *)network->memory.block.address;
-    uint32_t architecture = words[WORD_ARCHITECTURE];
+    uint32_t architecture = words[PAYLOAD_ARCHITECTURE];
 
-    network->config = words[WORD_CONFIG];
+    network->config = words[PAYLOAD_CONFIG];
     if (network->config != device->config) {
         return ETHOSU_WRONG_CONFIG;
     }

@@ -64,7 +64,8 @@ enum pool_error pool_take(struct pool *pool, size_t size, size_t alignment, stru
     pool->blocks[index] = (struct pool_block){.address = address, .size = size};
     pool->block_count++;
     pool->used += size;
-    pool->peak = pool->used > pool->peak ? pool->used : pool->peak; /* without a branch: always the same cost */
+    /* Without a branch: a new peak costs what none costs. */
+    pool->peak = pool->used > pool->peak ? pool->used : pool->peak;
     *block = pool->blocks[index];
     return POOL_OK;
 }

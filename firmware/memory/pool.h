@@ -1,8 +1,8 @@
 /*
  * The DMA pool: one range of memory, first fit, with its bookkeeping outside the range.
  *
- * Nothing here touches the memory itself. The cost of a call depends on the live blocks alone, so a pool that is
- * empty again behaves exactly as a new one.
+ * Nothing here touches the memory itself. The cost of a call depends on the live blocks alone, so a pool that
+ * is empty again behaves exactly as a new one.
  */
 #ifndef MEMORY_POOL_H
 #define MEMORY_POOL_H
@@ -41,8 +41,8 @@ void pool_initialise(struct pool *pool, uintptr_t base, size_t size);
 size_t pool_rounded(size_t size);
 
 /*
- * Take a block of at least `size` bytes at the lowest address that is a multiple of `alignment`, a power of two.
- * On success `*block` says where it is and how large; otherwise nothing has changed.
+ * Take a block of at least `size` bytes at the lowest address that is a multiple of `alignment`, a power of
+ * two. On success `*block` says where it is and how large; otherwise nothing has changed.
  */
 enum pool_error pool_take(struct pool *pool, size_t size, size_t alignment, struct pool_block *block);
 

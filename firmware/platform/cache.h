@@ -2,10 +2,10 @@
  * Data cache maintenance by address range, to the point of coherency.
  *
  * Caches work in lines: a range is widened to whole lines on both sides. Cleaning the neighbours' bytes is
- * harmless. Invalidating drops what the CPU wrote to them and has not cleaned, so whoever shares a line with a
- * range that is invalidated must clean after every write; DMA memory is allocated in whole lines for that reason.
- * Each function returns the bytes of the lines it worked on, which is what its cost is proportional to, and
- * returns when the operations are complete for every observer.
+ * harmless. Invalidating drops what the CPU wrote to them and has not cleaned, so whoever shares a line with
+ * a range that is invalidated must clean after every write; DMA memory is allocated in whole lines for that
+ * reason. Each function returns the bytes of the lines it worked on, which is what its cost is proportional
+ * to, and returns when the operations are complete for every observer.
  */
 #ifndef PLATFORM_CACHE_H
 #define PLATFORM_CACHE_H

@@ -2,7 +2,7 @@
 
 #include "platform/system.h"
 
-/* Arm ARM, D13.5 (PMU registers); event numbers D13.11. */
+/* Arm DDI 0487: common event numbers, and the fields of PMCR_EL0 and ID_AA64DFR0_EL1. */
 #define EVENT_INST_RETIRED 0x08
 #define COUNTER_0 1
 #define PMCR_ENABLE 0x01

@@ -14,7 +14,7 @@
 #define MAX_TABLES 24
 
 #define ENTRY_VALID ((uint64_t)1)
-#define ENTRY_TABLE_OR_PAGE ((uint64_t)2) /* a table at levels 1 and 2, a page at level 3; clear for a block */
+#define ENTRY_TABLE_OR_PAGE ((uint64_t)2) /* a table, or a page at level 3; clear for a block */
 #define ENTRY_ACCESSED ((uint64_t)1 << 10)
 #define ENTRY_READ_ONLY ((uint64_t)2 << 6)
 #define ENTRY_INNER_SHAREABLE ((uint64_t)3 << 8)
@@ -33,7 +33,7 @@
 #define DEVICE (MEMORY_DEVICE | ENTRY_NO_EXECUTE)
 #define SHARED (MEMORY_NON_CACHEABLE | ENTRY_INNER_SHAREABLE | ENTRY_NO_EXECUTE)
 
-/* 39-bit addresses, walks through write-back inner-shareable memory, no upper half, 40-bit physical addresses. */
+/* 39-bit addresses, walks through write-back inner-shareable memory, 40-bit physical addresses. */
 #define TCR_T0SZ ((uint64_t)(64 - 39))
 #define TCR_WALKS ((uint64_t)0x3500)
 #define TCR_NO_UPPER_HALF ((uint64_t)1 << 23)
@@ -100,14 +100,15 @@ void mmu_enable(void)
     map((uintptr_t)constants_end, RAM_BASE + RAM_SIZE, DATA);
 
     /*
-     * What was written so far went past the caches. Lines that an earlier stage left behind hold older bytes and
-     * are clean (the start-up code saw to that), so that this drops them and writes nothing over ours.
+     * What was written so far went past the caches. Lines that an earlier stage left behind hold older bytes
+     * and are clean (the start-up code saw to that), so that this drops them and writes nothing over ours.
      */
     barrier_all();
     cache_clean_invalidate(constants_end, (size_t)(image_end - constants_end));
 
     system_write(mair_el1, MAIR_VALUE);
-    system_write(tcr_el1, TCR_T0SZ | TCR_WALKS | TCR_NO_UPPER_HALF | TCR_UPPER_GRANULE_4K | TCR_PHYSICAL_40_BITS);
+    system_write(tcr_el1,
+                 TCR_T0SZ | TCR_WALKS | TCR_NO_UPPER_HALF | TCR_UPPER_GRANULE_4K | TCR_PHYSICAL_40_BITS);
     system_write(ttbr0_el1, (uintptr_t)tables[0]);
     barrier_instructions();
     __asm__ volatile("tlbi vmalle1\n ic iallu" ::: "memory");

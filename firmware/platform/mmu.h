@@ -6,8 +6,9 @@
  * Build the page tables from the board's memory map and the image's sections, and switch on MMU and caches.
  *
  * RAM is normal write-back memory; the image's code is executable and read-only, its constants are read-only.
- * Device registers are Device-nGnRE; the NPU's SRAM is normal non-cacheable memory. Everything else is unmapped,
- * so that a stray access is an exception. Called once, by the start-up code, with MMU and caches off.
+ * Device registers are Device-nGnRE; the NPU's SRAM is normal non-cacheable memory. Everything else is
+ * unmapped, so that a stray access is an exception. Called once, by the start-up code, with MMU and caches
+ * off.
  */
 void mmu_enable(void);
 

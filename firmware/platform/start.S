@@ -9,7 +9,7 @@
 #define SCTLR_M_C       0x0005          /* MMU and data cache enable */
 #define SCTLR_M_C_I     0x1005
 #define SCTLR_EL1_OFF   0x30d00800      /* the RES1 bits of Armv8.0; MMU and caches off */
-#define SCR_EL3_TO_EL2  0x08000531      /* NS, HCE, RW, RES1 bits; FGTEn so that EL2 may write its fine-grained traps */
+#define SCR_EL3_TO_EL2  0x08000531      /* NS, HCE, RW, RES1; FGTEn: EL2 may write its fine-grained traps */
 #define HCR_EL2_RW      (1 << 31)       /* EL1 is AArch64; nothing is trapped */
 #define CPTR_EL2_RES1   0x33ff
 #define SPSR_EL2H       0x3c9           /* EL2 with its own stack pointer, interrupts masked */
@@ -106,7 +106,7 @@ at_el1:
         adrp    x0, exception_vectors
         add     x0, x0, :lo12:exception_vectors
         msr     vbar_el1, x0
-        msr     cpacr_el1, xzr          /* the firmware uses no floating point: using it by mistake is a fault */
+        msr     cpacr_el1, xzr          /* no floating point: using it by mistake is an exception */
         isb
         adrp    x0, stack_end
         add     x0, x0, :lo12:stack_end
@@ -128,9 +128,9 @@ halt:
         b       halt
 
 /*
- * Clean and invalidate every data cache up to the level of coherency, by set and way: the way that the Arm ARM
- * (D7.5, "Cache maintenance") gives for a processor that runs alone. Touches no memory, so that no line is
- * dirty again at its end. Clobbers x0-x12.
+ * Clean and invalidate every data cache up to the level of coherency, by set and way, which is enough for a
+ * processor that runs alone; CLIDR_EL1, CCSIDR_EL1 and DC CISW are as in Arm DDI 0487. Touches no memory, so
+ * that no line is dirty again at its end. Clobbers x0-x12.
  */
         .type   clean_data_caches, %function
 clean_data_caches:

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /* The value of a 64-bit system register, named without quotes: system_read(ctr_el0). */
-#define system_read(name)                                      \
-    __extension__({                                            \
-        uint64_t system_value_;                                \
+#define system_read(name)                                         \
+    __extension__({                                               \
+        uint64_t system_value_;                                   \
         __asm__ volatile("mrs %0, " #name : "=r"(system_value_)); \
-        system_value_;                                         \
+        system_value_;                                            \
     })
 
 /* Write a 64-bit system register. The caller adds the barrier that makes it take effect. */
@@ -21,7 +21,7 @@ static inline void barrier_instructions(void)
     __asm__ volatile("isb" ::: "memory");
 }
 
-/* All memory accesses and cache operations before this are complete, for every observer, before any after it. */
+/* All memory accesses and cache operations before this are complete before any after it, for everyone. */
 static inline void barrier_all(void)
 {
     __asm__ volatile("dsb sy" ::: "memory");

@@ -2,7 +2,7 @@
 
 #include "platform/system.h"
 
-/* Register offsets and bits: PrimeCell UART (PL011) technical reference manual, chapter 3. */
+/* Register offsets and bits: Arm DDI 0183, PrimeCell UART (PL011), chapter 3. */
 #define UART_DR 0x00
 #define UART_FR 0x18
 #define UART_IBRD 0x24

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Use the UART whose registers start at `base`; may be called again. One that an earlier stage has enabled is left as it is, with its
- * baud rate; one that is off is enabled with 8 data bits and the fastest divisor.
+ * Use the UART whose registers start at `base`; may be called again. One that an earlier stage has enabled is
+ * left as it is, with its baud rate; one that is off is enabled with 8 data bits and the fastest divisor.
  */
 void uart_initialise(uintptr_t base);
 

@@ -2,6 +2,7 @@
 
 #include "ethosu/ethosu_buffer.h"
 #include "ethosu/ethosu_network.h"
+#include "ethosu/ethosu_payload.h"
 #include "platform/bytes.h"
 #include "platform/cache.h"
 #include "runner/meter.h"
@@ -9,7 +10,7 @@
 
 static const size_t sizes[] = {4096, 16384, 65536};
 #define LARGEST 65536
-#define LEAST_PAYLOAD_WORDS 17
+#define LEAST_PAYLOAD_BYTES ((PAYLOAD_LEAST_STREAM + 1) * PAYLOAD_WORD_BYTES)
 
 static void begin(struct ethosu_device *device)
 {
@@ -23,12 +24,22 @@ static void end(const struct ethosu_device *device, const char *operation, size_
     report_calibration(operation, size, meter_total(), &device->counts);
 }
 
-/* A network from a COP2 payload whose stream is one STOP; ethosu_network.c names the words. */
+/* A network whose stream is one STOP. */
 static enum ethosu_error create_least_network(struct ethosu_device *device, struct ethosu_network *network)
 {
-    const uint32_t payload[LEAST_PAYLOAD_WORDS] = {
-        0x32504f43, 1, 13 * 4, 0, 1, 11 * 4, 9 * 4, 0x4d554556, 1, 20, device->config, device->id, 2, 0, 0,
-        UINT32_MAX, 0xffff0000,
+    const uint32_t payload[LEAST_PAYLOAD_BYTES / PAYLOAD_WORD_BYTES] = {
+        [PAYLOAD_FOURCC] = FOURCC_COP2,
+        [PAYLOAD_VERSION] = 1,
+        [PAYLOAD_BYTES_LOW] = LEAST_PAYLOAD_BYTES - PAYLOAD_ACTIONS_START,
+        [PAYLOAD_ENTRY_TYPE] = ENTRY_COMMAND_STREAM,
+        [PAYLOAD_ENTRY_BYTES] = LEAST_PAYLOAD_BYTES - PAYLOAD_ENTRY_START,
+        [PAYLOAD_METADATA_BYTES] = PAYLOAD_LEAST_STREAM * PAYLOAD_WORD_BYTES - PAYLOAD_METADATA_START,
+        [PAYLOAD_METADATA_FOURCC] = FOURCC_VEUM,
+        [PAYLOAD_METADATA_VERSION] = 1,
+        [PAYLOAD_CONFIG] = device->config,
+        [PAYLOAD_ARCHITECTURE] = device->id,
+        [PAYLOAD_FEATURES] = FEATURES_SEPARATE_IO,
+        [PAYLOAD_LEAST_STREAM] = COMMAND_STOP,
     };
 
     return ethosu_network_create(device, payload, sizeof payload, network);
@@ -47,9 +58,9 @@ static enum ethosu_error measure_objects(struct ethosu_device *device, struct et
     begin(device);
     enum ethosu_error error = create_least_network(device, network);
     ethosu_network_destroy(network);
-    end(device, "network", LEAST_PAYLOAD_WORDS * sizeof(uint32_t));
+    end(device, "network", LEAST_PAYLOAD_BYTES);
 
-    /* A buffer as most are created: while others live, since the pool's cost depends on how many there are. */
+    /* A buffer as most are created: while others live, since the pool's cost depends on their number. */
     if (error == ETHOSU_OK) {
         error = create_least_network(device, network);
     }

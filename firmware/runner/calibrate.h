@@ -1,8 +1,9 @@
 /*
  * Calibration programs: what the driver's primitives cost, measured with the code that inferences run.
  *
- * Each measurement is a record with its instructions and with the counts of what the driver did, so that a cost
- * for each count can be derived: bytes from the slope between two sizes, objects from what their bytes leave.
+ * Each measurement is a record with its instructions and with the counts of what the driver did, so that a
+ * cost for each count can be derived: bytes from the slope between two sizes, objects from what their bytes
+ * leave.
  */
 #ifndef RUNNER_CALIBRATE_H
 #define RUNNER_CALIBRATE_H

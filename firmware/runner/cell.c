@@ -16,8 +16,9 @@ static size_t batch_bytes(const size_t *sizes, size_t count)
 }
 
 /*
- * Use as much of the pool as the model's objects will, once, outside every window: memory that was never used is
- * zeroed when it is first handed out, and the first inference must not pay for that where the second does not.
+ * Use as much of the pool as the model's objects will, once, outside every window: memory that was never used
+ * is zeroed when it is first handed out, and the first inference must not pay for that where the second does
+ * not.
  */
 static void touch_pool(struct ethosu_device *device, const struct plan_model *model)
 {

@@ -1,4 +1,4 @@
-/* Cells: one model in one mode, from initialisation to destroy, with a record for everything that happened. */
+/* Cells: one model in one mode, from initialisation to destroy, and records of all that happened. */
 #ifndef RUNNER_CELL_H
 #define RUNNER_CELL_H
 

@@ -1,9 +1,9 @@
 /*
  * Lifetimes: which driver calls are made at initialisation, in each inference, and at destroy.
  *
- * A lifetime is data: for each stage a list of steps. What the steps are, and their order, is what ExecuTorch's
- * Ethos-U backend does on Linux: everything within execute() before pull request #22599, and the objects created
- * once, at initialisation, after it.
+ * A lifetime is data: for each stage a list of steps. What the steps are, and their order, is what
+ * ExecuTorch's Ethos-U backend does on Linux: everything within execute() before pull request #22599, and the
+ * objects created once, at initialisation, after it.
  */
 #ifndef RUNNER_LIFETIME_H
 #define RUNNER_LIFETIME_H
@@ -34,7 +34,7 @@ struct step {
     size_t (*needed)(const struct plan_model *model); /* skipped when this says 0; NULL: always run */
 };
 
-/* Steps end with a NULL. The first that fails ends `steps`; `on_failure` follows then, and `at_end` always. */
+/* Lists end with a NULL. The first failure ends `steps`; `on_failure` follows then, and `at_end` always. */
 struct stage {
     const struct step *const *steps;
     const struct step *const *on_failure;

@@ -11,8 +11,8 @@ static uint64_t last_ticks;
 static uint64_t window;
 
 /*
- * The one place that reads the counters: out of line and without branches, so that what lies between two readings
- * with nothing in between is always the same.
+ * The one place that reads the counters: out of line and without branches, so that what lies between two
+ * readings with nothing in between is always the same.
  */
 __attribute__((noinline)) void meter_enter(enum phase phase)
 {

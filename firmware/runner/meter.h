@@ -1,9 +1,9 @@
 /*
  * The meter: instructions and time by phase, from when it is opened until it is closed, without a gap.
  *
- * At every moment of an open window one phase is charged. Reading the counters itself costs a constant number of
- * instructions, the empty window, which is measured once and taken off every stretch, so that the phases sum to
- * what the measured code alone executes. Nothing is printed while a window is open.
+ * At every moment of an open window one phase is charged. Reading the counters itself costs a constant number
+ * of instructions, the empty window, which is measured once and taken off every stretch, so that the phases
+ * sum to what the measured code alone executes. Nothing is printed while a window is open.
  */
 #ifndef RUNNER_METER_H
 #define RUNNER_METER_H

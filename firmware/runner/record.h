@@ -1,8 +1,9 @@
 /*
  * Record lines: "@h1 <seq> <type> key=value ... *<crc32>", at most RECORD_MAX characters of printable ASCII.
  *
- * A record is begun, given its fields, and sent. Fields common to all lines of a record come first; when a later
- * field does not fit, the line is sent and a new one begun with the same common fields, so no record is ever cut.
+ * A record is begun, given its fields, and sent. Fields common to all lines of a record come first; when a
+ * later field does not fit, the line is sent and a new one begun with the same common fields, so no record is
+ * ever cut.
  */
 #ifndef RUNNER_RECORD_H
 #define RUNNER_RECORD_H
@@ -25,7 +26,7 @@ void record_begin(struct record *record, const char *type);
 /* All fields so far are common: they are repeated should the record need more lines. */
 void record_common(struct record *record);
 
-/* Add a field whose value is text without spaces, a decimal number, or a hexadecimal number without prefix. */
+/* Add a field whose value is text without spaces, a decimal number, or a hexadecimal one without prefix. */
 void record_text(struct record *record, const char *key, const char *value);
 void record_decimal(struct record *record, const char *key, uint64_t value);
 void record_hex(struct record *record, const char *key, uint64_t value);

@@ -1,7 +1,9 @@
 /*
- * The firmware's portable modules on the host: what stands in for the platform, and a flat surface for Python.
+ * The firmware's portable modules on the host: what stands in for the platform, and a flat surface for
+ * Python.
  *
- * There is one DMA pool of 4096 bytes, one device and one batch. The console is a buffer, the caches do nothing.
+ * There is one DMA pool of 4096 bytes, one device and one batch. The console is a buffer, the caches do
+ * nothing.
  */
 
 #include "ethosu/ethosu_buffer.h"
