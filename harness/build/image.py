@@ -76,6 +76,7 @@ def build_image(
         *toolchain.flags,
         *_flattened(sources.items()),
         *_flattened(rendered.files.items()),
+        render_identity(""),
     )
     build = key[:BUILD_LENGTH]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.build.firmware_tree import Edit
+from harness.errors import ConsoleError
 from harness.plan import DRIVER_MODES, PER_INFERENCE, PERSISTENT, Cell, Plan, plan_comparison
 
 
@@ -95,7 +96,7 @@ def exception_class(fault):
     return fault.number("esr", base=16) >> 26
 
 
-UNDEFINED, DATA_ABORT, INSTRUCTION_ABORT, BREAKPOINT = 0x00, 0x25, 0x21, 0x3C
+UNDEFINED, INSTRUCTION_ABORT, DATA_ABORT = 0x00, 0x21, 0x25
 
 
 def test_an_undefined_instruction_is_an_exception_record(firmware, both_lifetimes):
@@ -135,6 +136,14 @@ def test_long_exception_registers_do_not_break_the_line_limit(firmware, both_lif
     )
     faults = list(firmware.speak(both_lifetimes, defect).of_type("fault"))
     assert {key for fault in faults for key in fault.fields} >= {"esr", "elr", "far", "spsr", "el", "vector"}
+
+
+def test_an_exception_before_main_is_the_first_record(firmware, both_lifetimes):
+    early = Edit("platform/mmu.c", "    map(UART_BASE,", "    __builtin_trap();\n    map(UART_BASE,")
+    with pytest.raises(ConsoleError, match="the first record is 'fault', not 'hello'") as caught:
+        firmware.speak(both_lifetimes, early)
+    breakpoint_class = "esr=f2"
+    assert any("kind=exception" in line and breakpoint_class in line for line in caught.value.evidence)
 
 
 def test_other_cells_run_after_a_refused_one(firmware, revealing):

@@ -1,0 +1,45 @@
+"""Running the checks of checks.c on the simulated platform, in the place of the runner's main()."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.build.firmware_tree import Edit
+from harness.data_files import data_folder
+from harness.plan import Plan, Program
+
+CHECKS = Path(__file__).with_name("checks.c").read_text(encoding="utf-8")
+CHECK_NAMES = tuple(re.findall(r"^    CHECK\((\w+)\),$", CHECKS, re.MULTILINE))
+HOLDS = 0
+
+Outcomes = Mapping[str, int]  #: for each check that ended the line that failed, or `HOLDS`
+RunChecks = Callable[..., Outcomes]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "check" in metafunc.fixturenames:
+        metafunc.parametrize("check", CHECK_NAMES)
+
+
+@pytest.fixture(scope="session")
+def run_checks(firmware) -> RunChecks:
+    """Run all checks on the firmware with these edits. An exception ends the run: the rest has no outcome."""
+    shipped = (data_folder("firmware") / "runner/main.c").read_text(encoding="utf-8")
+    in_place_of_main = Edit("runner/main.c", shipped, CHECKS)
+    nothing = Plan((), (), Program.CALIBRATE_OBJECTS)
+
+    def run(*edits: Edit) -> Outcomes:
+        records = firmware.speak(nothing, in_place_of_main, *edits).of_type("check")
+        return {record.text("name"): record.number("line") for record in records}
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def outcomes(run_checks: RunChecks) -> Outcomes:
+    """What the checks say of the firmware as it is shipped."""
+    return run_checks()
