@@ -13,6 +13,8 @@ WITH_SOFTMAX = MLPERF_TINY[1:]
 GENERATED = ("deep_autoencoder", "ds_cnn", "mobilenet_v1_025", "resnet8")
 SMALL = ("hello_world_int8", "seanet_add0", "seanet_pad0", "simple_add_model")
 
+FEWEST_AND_MOST = (128, 2048)
+
 SAMPLES = 4
 CUT_SAMPLES = 100
 
@@ -31,7 +33,7 @@ def test_mlperf_tiny_network_is_bit_exact(network, real_models, name, macs):
     assert_equal_to_reference(network(real_models / "mlperf_tiny" / f"{name}.tflite", macs), SAMPLES)
 
 
-@pytest.mark.parametrize("macs", MAC_COUNTS)
+@pytest.mark.parametrize("macs", FEWEST_AND_MOST)
 @pytest.mark.parametrize("name", SMALL)
 def test_small_network_is_bit_exact(network, real_models, name, macs):
     assert_equal_to_reference(network(real_models / "tflite_micro" / f"{name}.tflite", macs), SAMPLES)
@@ -52,9 +54,9 @@ def test_network_without_its_softmax_is_bit_exact_on_a_hundred_inputs(network, r
     assert distinct > CUT_SAMPLES // 4
 
 
-@pytest.mark.parametrize("macs", [count for count in MAC_COUNTS if count != 256])
+@pytest.mark.parametrize("macs", FEWEST_AND_MOST)
 @pytest.mark.parametrize("name", WITH_SOFTMAX)
-def test_network_without_its_softmax_is_bit_exact_on_every_configuration(network, real_models, name, macs):
+def test_network_without_its_softmax_is_bit_exact_elsewhere(network, real_models, name, macs):
     net = network(real_models / "mlperf_tiny" / f"{name}.tflite", macs, cut=True)
     assert_equal_to_reference(net, SAMPLES)
 

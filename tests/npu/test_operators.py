@@ -8,8 +8,10 @@ import pytest
 from harness.sim.npu.dma import transfer
 from harness.sim.npu.elementwise import elementwise
 from harness.sim.npu.faults import Channel, CommandError
-from harness.sim.npu.opcodes import Activation, Elementwise, Pooling, Rounding, Transpose
+from harness.sim.npu.opcodes import Activation, Elementwise, Pooling, Resize, Rounding, Transpose
 from harness.sim.npu.pooling import pool
+from harness.sim.npu.product import product
+from harness.sim.npu.resize import resize
 
 IFM, IFM2, OFM = 0x0000, 0x4000, 0x8000
 PRECISION = {"int8": 0, "int16": 1, "int32": 2, "int64": 3}
@@ -335,8 +337,8 @@ class TestOutput:
 
     def test_table_of_16_bits_is_a_line_between_its_points(self, bench):
         points = np.zeros((512, 2), "<i2")
-        points[:, 1] = np.arange(-256, 256) * 10
-        points[:, 0] = 10
+        points[:, 0] = np.arange(-256, 256) * 10
+        points[:, 1] = 10
         bench.machine.lut[:] = np.frombuffer(points.tobytes(), np.uint8)
         activation = {"ACTIVATION": {"function": Activation.LUT_S16_S16, "clip_range": 1}}
         values = [-32768, -1, 0, 64, 32767]
@@ -346,7 +348,7 @@ class TestOutput:
     @pytest.mark.parametrize(
         ("activation", "reason"),
         [
-            ({"function": Activation.TANH}, "TANH is not modelled"),
+            ({"function": Activation.LUT_S16_S32}, "LUT_S16_S32 is not modelled"),
             ({"function": 2}, "undefined value 2"),
             ({"function": Activation.LUT_S8_S32, "table": 2}, "outside the table RAM"),
         ],
@@ -354,6 +356,85 @@ class TestOutput:
     def test_table_that_is_not_modelled_is_refused(self, bench, activation, reason):
         with pytest.raises(CommandError, match=reason):
             apply(bench, Elementwise.ABS, [0], ACTIVATION=activation)
+
+
+class TestComparison:
+    @pytest.mark.parametrize(
+        ("mode", "expected"),
+        [
+            (Elementwise.CMP_EQ, [0, -1, 0]),
+            (Elementwise.CMP_NE, [-1, 0, -1]),
+            (Elementwise.CMP_GE, [0, -1, -1]),
+            (Elementwise.CMP_GT, [0, 0, -1]),
+        ],
+    )
+    def test_all_bits_are_set_where_it_holds(self, bench, mode, expected):
+        assert apply(bench, mode, [1, 2, 3], [2, 2, 2], dtype="int8", ofm="int8") == expected
+
+    @pytest.mark.parametrize(
+        ("mode", "expected"),
+        [
+            (Elementwise.AND, [0b1000]),
+            (Elementwise.OR, [0b1110]),
+            (Elementwise.XOR, [0b0110]),
+            (Elementwise.AND_NOT, [0b0100]),
+            (Elementwise.NOT, [~0b1100]),
+        ],
+    )
+    def test_bits_are_combined(self, bench, mode, expected):
+        assert apply(bench, mode, [0b1100], [0b1010], dtype="int8", ofm="int8") == expected
+
+
+class TestResize:
+    def resized(self, bench, mode, values, size, parts, step, offset=0, shift=0):
+        bench.put("IFM", [[[value] for value in values]], "int8")
+        whole, rest = divmod(step, parts)
+        settings = {
+            "RESIZE_X_SCALE_N_M1": parts - 1,
+            "RESIZE_X_STEP": {"step": whole, "step_mod": rest},
+            "RESIZE_X_OFFSET": offset % (1 << 12),
+            "RESIZE_Y_SCALE_N_M1": 0,
+            "RESIZE_Y_STEP": {"step": 1},
+            "RESIZE_Y_OFFSET": 0,
+            "KERNEL_WIDTH_M1": len(values) - 1,
+            "OFM_SCALE": {"scale": 1, "shift": 16 + shift, "rounding": Rounding.NATURAL},
+        }
+        return bench.run(resize, mode, (1, size, 1), "int8", **settings).ravel().tolist()
+
+    def test_blend_between_two_neighbours(self, bench):
+        assert self.resized(bench, Resize.BILINEAR, [0, 8, 40], 6, 2, 1, shift=1) == [0, 4, 8, 24, 40, 40]
+
+    def test_offset_puts_the_first_before_the_image(self, bench):
+        assert self.resized(bench, Resize.BILINEAR, [8, 16], 4, 4, 2, offset=-1, shift=2) == [8, 10, 14, 16]
+
+    def test_nearest_goes_up_at_one_half(self, bench):
+        assert self.resized(bench, Resize.NEAREST, [1, 2, 3], 6, 2, 1) == [1, 2, 2, 3, 3, 3]
+
+    def test_replicate_stays_below(self, bench):
+        assert self.resized(bench, Resize.REPLICATE, [1, 2, 3], 6, 2, 1) == [1, 1, 2, 2, 3, 3]
+
+
+class TestProduct:
+    LEFT = np.array([[[1, 2], [3, 4], [5, 6]]])
+    RIGHT = np.array([[[1, 0], [1, 1]]])
+
+    def multiplied(self, bench, shape=(1, 3, 2), **more):
+        bench.put("IFM", self.LEFT, "int8")
+        bench.put("IFM2", self.RIGHT, "int8")
+        return bench.run(lambda registers, _: product(registers), None, shape, "int8", **more)
+
+    def test_rows_of_one_meet_rows_of_the_other(self, bench):
+        assert self.multiplied(bench).tolist() == (self.LEFT @ self.RIGHT[0].T).tolist()
+
+    def test_zero_points_are_taken_off_both(self, bench):
+        self.multiplied(bench)
+        bench.settings |= {"IFM_ZERO_POINT": 1, "IFM2_ZERO_POINT": 0xFFFF}
+        result = bench.run(lambda registers, _: product(registers), None, (1, 3, 2), "int8")
+        assert result.tolist() == ((self.LEFT - 1) @ (self.RIGHT[0] + 1).T).tolist()
+
+    def test_more_than_one_row_is_refused(self, bench):
+        with pytest.raises(CommandError, match="more than one row"):
+            self.multiplied(bench, (2, 3, 2))
 
 
 class TestDma:

@@ -142,11 +142,15 @@ def test_any_bytes_end_in_stop_or_a_fault(data):
     assert isinstance(last, NpuFault) or last.name == "OP_STOP"
 
 
-@pytest.mark.parametrize("name", ["OP_RESIZE", "OP_PMU_MASK"])
-def test_operation_that_is_not_modelled_is_named(stream, name):
-    fields = {"OP_RESIZE": {"mode": 0}, "OP_PMU_MASK": {"enable": 1}}[name]
-    fault = prepare(stream((name, fields)), NpuConfig(256)).fault
-    assert str(fault) == f"parse fault at stream offset 0x0, {name}: {name} is not modelled"
+def test_operation_that_is_not_modelled_is_named(stream):
+    fault = prepare(stream(("OP_PMU_MASK", {"enable": 1})), NpuConfig(256)).fault
+    assert str(fault) == "parse fault at stream offset 0x0, OP_PMU_MASK: OP_PMU_MASK is not modelled"
+
+
+@pytest.mark.parametrize("name", ["OP_RESIZE", "OP_ELEMENTWISE"])
+def test_mode_that_is_undefined_is_named(stream, name):
+    fault = prepare(stream((name, {"mode": 3 if name == "OP_RESIZE" else 63})), NpuConfig(256)).fault
+    assert "is undefined" in fault.detail
 
 
 def test_operation_without_its_registers_is_a_fault(stream):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -84,6 +85,16 @@ def _leading_zeros(_: Arithmetic, values: Int) -> Int:
     return _WORD - np.frexp((values & 0xFFFFFFFF).astype(np.float64))[1].astype(np.int64)
 
 
+def _compare(holds: Callable[[Int, Int], NDArray[np.bool_]]) -> Callable[..., Int]:
+    """Return a comparison: all bits are set where it holds, so that the result can be used as a mask."""
+
+    def compare(operation: Arithmetic, a: Int, b: Int) -> Int:
+        first, second = operation.scales
+        return -holds(first.apply(a), second.apply(b)).astype(np.int64)
+
+    return compare
+
+
 @dataclass(frozen=True)
 class _Mode:
     """How an elementwise mode computes, and what it takes."""
@@ -105,6 +116,15 @@ _MODES = {
     Elementwise.CLZ: _Mode(_leading_zeros, operands=1, word_only=True),
     Elementwise.SHR: _Mode(_shift_right),
     Elementwise.SHL: _Mode(_shift_left, word_only=True),
+    Elementwise.CMP_EQ: _Mode(_compare(operator.eq), scales=2),
+    Elementwise.CMP_NE: _Mode(_compare(operator.ne), scales=2),
+    Elementwise.CMP_GE: _Mode(_compare(operator.ge), scales=2),
+    Elementwise.CMP_GT: _Mode(_compare(operator.gt), scales=2),
+    Elementwise.AND: _Mode(lambda _, a, b: a & b),
+    Elementwise.OR: _Mode(lambda _, a, b: a | b),
+    Elementwise.XOR: _Mode(lambda _, a, b: a ^ b),
+    Elementwise.NOT: _Mode(lambda _, a: ~a, operands=1),
+    Elementwise.AND_NOT: _Mode(lambda _, a, b: a & ~b),
 }
 
 

@@ -65,6 +65,7 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
     if registers.enum(AccOutput, "ACC_FORMAT", "output") is AccOutput.DISABLE:
         raise CommandError("keeping the accumulators for the next operation is not modelled")
     shape = ofm_shape(registers)
+    lut = lut_from_registers(registers)
     order = registers.enum(Transpose, "OFM_PRECISION", "transpose")
     axes = (_AXES[order.name[0]], _AXES[order.name[1]], _AXES[order.name[2]])
     reverse = registers.enum(Reverse, "OFM_PRECISION", "reverse")
@@ -74,8 +75,8 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
         shape,
         Scale.from_register(registers, "OFM_SCALE"),
         zero_point(registers, "OFM"),
-        _clip(registers),
-        lut_from_registers(registers),
+        _clip(registers, lut),
+        lut,
         axes,
         None if reverse is Reverse.NONE else _AXES[reverse.name],
         stored(registers, "OFM", (shape[axes[0]], shape[axes[1]], shape[axes[2]])),
@@ -91,10 +92,11 @@ def ofm_shape(registers: Registers) -> Shape:
     )
 
 
-def _clip(registers: Registers) -> tuple[int, int]:
+def _clip(registers: Registers, lut: Lut | None) -> tuple[int, int]:
     """Return the bounds of the values before the table look-up.
 
-    Without a table these also saturate to the element type; with one the element type is the table's.
+    Without a table these also saturate to the element type.  A table that takes more bits than the element
+    type has is only used without any closer bounds.
     """
     limits = np.iinfo(element_type(registers, "OFM"))
     low, high = int(limits.min), int(limits.max)
@@ -104,4 +106,8 @@ def _clip(registers: Registers) -> tuple[int, int]:
         low, high = max(low, read("ACTIVATION_MIN")), min(high, read("ACTIVATION_MAX"))
         if low > high:
             raise CommandError(f"ACTIVATION_MIN {low} is above ACTIVATION_MAX {high}")
+    if lut is not None and lut.kind.limits[1] > limits.max:
+        if (low, high) != (limits.min, limits.max):
+            raise CommandError("a clip range in front of this activation is not modelled")
+        return lut.kind.limits
     return low, high

@@ -15,9 +15,11 @@ from harness.sim.npu.dma import transfer
 from harness.sim.npu.elementwise import elementwise
 from harness.sim.npu.faults import CommandError, FaultKind, NpuFault
 from harness.sim.npu.machine import Machine
-from harness.sim.npu.opcodes import Elementwise, Pooling
+from harness.sim.npu.opcodes import Elementwise, Pooling, Resize
 from harness.sim.npu.pooling import pool
+from harness.sim.npu.product import product
 from harness.sim.npu.registers import Registers
+from harness.sim.npu.resize import resize
 from harness.sim.npu.stream import Command, trace
 
 CACHED_PROGRAMS = 64
@@ -109,7 +111,7 @@ def _operation(command: Command, registers: Registers, config: NpuConfig) -> Ope
 
 def _convolution(command: Command, registers: Registers, config: NpuConfig) -> Operation:
     if command.fields["weights_from_ifm2"]:
-        raise CommandError("weights that are a feature map are not modelled")
+        return product(registers)
     return convolution(registers, config, depthwise=False)
 
 
@@ -120,11 +122,19 @@ def _elementwise(command: Command, registers: Registers, _: NpuConfig) -> Operat
     return elementwise(registers, Elementwise(mode))
 
 
+def _resize(command: Command, registers: Registers, _: NpuConfig) -> Operation:
+    mode = command.fields["mode"]
+    if mode not in list(Resize):
+        raise CommandError(f"resize mode {mode} is undefined")
+    return resize(registers, Resize(mode))
+
+
 _BUILD: dict[str, Callable[[Command, Registers, NpuConfig], Operation]] = {
     "OP_CONV": _convolution,
     "OP_DEPTHWISE": lambda _, registers, config: convolution(registers, config, depthwise=True),
     "OP_POOL": lambda command, registers, _: pool(registers, Pooling(command.fields["mode"])),
     "OP_ELEMENTWISE": _elementwise,
+    "OP_RESIZE": _resize,
     "OP_DMA_START": lambda _command, registers, _config: transfer(registers),
     "OP_DMA_WAIT": lambda command, *_: Wait(cycles.DmaWait(command.fields["outstanding"])),
     "OP_KERNEL_WAIT": lambda command, *_: Wait(cycles.KernelWait(command.fields["outstanding"])),
