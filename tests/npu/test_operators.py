@@ -266,6 +266,7 @@ class TestPooling:
         [
             ({"OFM_SCALE": {"scale": 3}}, "scale other than one"),
             ({"IFM_PAD_TOP": 5}, "padding leaves"),
+            ({"IFM_PAD_TOP": 2, "KERNEL_STRIDE": {"y_low": 1}}, "nothing but padding"),
             ({"IFM_DEPTH_M1": 4}, "from 5 to 1 channels"),
             ({"ACC_FORMAT": {"input": 1}}, "KEEP accumulators"),
             ({"ACC_FORMAT": {"output": 1}}, "keeping the accumulators"),

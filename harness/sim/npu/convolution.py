@@ -24,11 +24,8 @@ from harness.sim.npu.window import Window, window_from_registers
 COLUMN_ELEMENTS = 1 << 20
 """Input elements laid out for one matrix product; larger operations are done in strips of output rows."""
 
-MAX_PRODUCTS = 1 << 36
-"""Largest operation that is computed, in multiplications: far above any real layer.
-
-It keeps a corrupted stream from running for hours.
-"""
+MAX_PRODUCTS = 1 << 35
+"""Most multiplications of one operation, a minute's work: far above any real layer."""
 
 _TRAVERSALS = {
     WeightOrder.DEPTH_FIRST: Traversal.DEPTH_FIRST,

@@ -26,8 +26,8 @@ Elements = NDArray[np.integer[Any]]
 
 BRICK = 16  #: channels that lie side by side in NHCWB16
 
-MAX_ELEMENTS = 1 << 25
-"""Largest feature map that is computed: 32 Mi elements, far above what the NPU's users run.
+MAX_ELEMENTS = 1 << 24
+"""Largest feature map that is computed: enough for eight channels of 1920 x 1080.
 
 It keeps a corrupted stream from asking for terabytes.
 """

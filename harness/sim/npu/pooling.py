@@ -32,7 +32,7 @@ def _average(windows: Int, window: Window) -> Int:
     zero point to 0, which makes a difference only where rounding depends on the sum's sign.
     """
     total: Int = windows.sum(_WINDOW_AXES)
-    count = window.valid()
+    count = window.valid
     magnitude: Int = (2 * np.abs(total) + count) // (2 * count)
     return np.where(total < 0, -magnitude, magnitude)
 
@@ -138,6 +138,8 @@ def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:
         raise CommandError(f"pooling that starts from {source.name} accumulators is not modelled")
     ifm_depth = registers.value("IFM_DEPTH_M1") + 1
     window = window_from_registers(registers, output.shape[:2], ifm_depth)
+    if not window.valid.all():
+        raise CommandError("pooling of windows that see nothing but padding is not modelled")
     if output.shape[2] != (1 if mode is Pooling.REDUCE_SUM else ifm_depth):
         raise CommandError(f"{mode.name} pooling from {ifm_depth} to {output.shape[2]} channels")
     if mode is Pooling.AVERAGE and not output.scale.is_one:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,15 @@ from harness.sim.npu.opcodes import Upscale
 from harness.sim.npu.registers import Registers
 
 Pair = tuple[int, int]  #: (vertical, horizontal)
+
+MAX_KERNEL = 256 * 256
+"""Largest kernel: what the compiler accepts (Vela 5.2, regor/tflite/tflite_supported_operators.cpp)."""
+
+MAX_STEPS = 1 << 33
+"""Most input elements that the windows of one operation are made of, each counted as often as it is seen.
+
+It keeps a corrupted stream from running for hours.
+"""
 
 _SAMPLES: dict[Upscale, tuple[Pair, ...]] = {
     Upscale.NONE: ((0, 0),),
@@ -81,15 +92,17 @@ class Window:
             ),
         )
 
+    @cached_property
     def valid(self) -> NDArray[np.int64]:
-        """Return how many elements of each window are not padding: [ofm height, ofm width, 1]."""
-        counts: list[NDArray[np.int64]] = []
-        for axis in (0, 1):
-            first = np.arange(self.ofm[axis])[:, None] * self.stride[axis] - self.before[axis]
-            position = first + np.arange(self.kernel[axis]) * self.dilation[axis]
-            counts.append(((position >= 0) & (position < self.inside[axis])).sum(axis=1))
-        rows, columns = counts
-        return rows[:, None, None] * columns[None, :, None]
+        """How many elements of each window are not padding: [ofm height, ofm width, 1]."""
+        return self._valid_along(0)[:, None, None] * self._valid_along(1)[None, :, None]
+
+    def _valid_along(self, axis: int) -> NDArray[np.int64]:
+        first = np.arange(self.ofm[axis]) * self.stride[axis] - self.before[axis]
+        # Kernel elements i with 0 <= first + i * dilation < inside: from one rounded-up quotient to another.
+        begin, end = -(first // self.dilation[axis]), -((first - self.inside[axis]) // self.dilation[axis])
+        count: NDArray[np.int64] = np.clip(end, 0, self.kernel[axis]) - np.clip(begin, 0, self.kernel[axis])
+        return count
 
 
 def window_from_registers(registers: Registers, ofm: Pair, ifm_depth: int) -> Window:
@@ -114,5 +127,7 @@ def window_from_registers(registers: Registers, ofm: Pair, ifm_depth: int) -> Wi
     if padded[0] * padded[1] * ifm_depth > MAX_ELEMENTS:
         raise CommandError(f"a padded input of {(*padded, ifm_depth)} is larger than {MAX_ELEMENTS} elements")
     kernel = ((extent[0] - 1) // dilation[0] + 1, (extent[1] - 1) // dilation[1] + 1)
+    if math.prod(kernel) > MAX_KERNEL or math.prod((*ofm, *kernel, ifm_depth)) > MAX_STEPS:
+        raise CommandError(f"a kernel of {kernel} on an output of {ofm} takes too long")
     upscale = registers.enum(Upscale, "IFM_UPSCALE")
     return Window(ofm, kernel, stride, dilation, before, padded, inside, upscale)
