@@ -6,19 +6,30 @@ unification, which the NPU does not see.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from harness.sim.core import Core
 from harness.sim.ending import GuestFatal
-from harness.sim.memory import PAGE, PhysicalMemory
+from harness.sim.memory import CACHE_LINE, PAGE, PageViews, PhysicalMemory
 from harness.sim.registers import SystemRegister, sctlr
 from harness.sim.translation import Fault, Request, translate
 
-IVAC = SystemRegister(1, 0, 7, 6, 1)
-CVAC = SystemRegister(1, 3, 7, 10, 1)
-CVAP = SystemRegister(1, 3, 7, 12, 1)
-CIVAC = SystemRegister(1, 3, 7, 14, 1)
+
+@dataclass(frozen=True)
+class Maintenance:
+    """What an operation by address does to a line, cleaning first."""
+
+    cleans: bool = False
+    invalidates: bool = False
+
+
+BY_ADDRESS = {
+    SystemRegister(1, 0, 7, 6, 1): Maintenance(invalidates=True),  # IVAC
+    SystemRegister(1, 3, 7, 10, 1): Maintenance(cleans=True),  # CVAC
+    SystemRegister(1, 3, 7, 12, 1): Maintenance(cleans=True),  # CVAP
+    SystemRegister(1, 3, 7, 14, 1): Maintenance(cleans=True, invalidates=True),  # CIVAC
+}
 BY_SET_AND_WAY = {SystemRegister(1, 0, 7, crm, 2) for crm in (6, 10, 14)}
-CLEANS = {CVAC, CVAP, CIVAC}
-INVALIDATES = {IVAC, CIVAC}
 TLB_OPERATIONS = 8  # CRn of TLBI
 CACHE_ENABLE = 1 << 2  # SCTLR_ELx.C
 
@@ -29,20 +40,18 @@ class CacheMaintenance:
     def __init__(self, core: Core, memory: PhysicalMemory) -> None:
         self._core = core
         self._memory = memory
-        # (exception level, virtual page) → physical page, until the next change of translation.
-        self._pages: dict[tuple[int, int], int] = {}
+        # (exception level, virtual page) → its bytes, until translation changes. Firmware maintains
+        # thousands of lines at a time; finding the bytes of each anew would cost most.
+        self._pages: dict[tuple[int, int], PageViews] = {}
 
     def operation(self, operation: SystemRegister, value: int) -> bool:
         """Carry out one operation, and leave it to the core as well.
 
         Raises GuestFatal for an address that does not translate, and for a set and way of a cache that is on.
         """
-        if operation in CLEANS or operation in INVALIDATES:
-            address = self._physical(value)
-            if operation in CLEANS:
-                self._memory.clean_line(address)
-            if operation in INVALIDATES:
-                self._memory.invalidate_line(address)
+        maintenance = BY_ADDRESS.get(operation)
+        if maintenance is not None:
+            self._maintain(maintenance, value)
         elif operation.crn == TLB_OPERATIONS:
             self.forget_translations()
         elif operation in BY_SET_AND_WAY and self._caches_on():
@@ -53,14 +62,23 @@ class CacheMaintenance:
         """Translate anew from now on; for every write to a register that controls translation."""
         self._pages.clear()
 
-    def _physical(self, address: int) -> int:
-        el, page = self._core.el, address & -PAGE
-        if (el, page) not in self._pages:
-            found = translate(Request(page, el), self._core, self._memory)
-            if isinstance(found, Fault):
-                raise GuestFatal(f"cache maintenance at {address:#x}, which does not translate")
-            self._pages[el, page] = found
-        return self._pages[el, page] | address & PAGE - 1
+    def _maintain(self, maintenance: Maintenance, address: int) -> None:
+        key = self._core.el, address & -PAGE
+        page = self._pages.get(key)
+        if page is None:
+            page = self._pages[key] = self._find(*key)
+        start = address & PAGE - CACHE_LINE
+        line = slice(start, start + CACHE_LINE)
+        if maintenance.cleans:
+            page.memory[line] = page.cpu[line]
+        if maintenance.invalidates:
+            page.cpu[line] = page.memory[line]
+
+    def _find(self, el: int, page: int) -> PageViews:
+        found = translate(Request(page, el), self._core, self._memory)
+        if isinstance(found, Fault):
+            raise GuestFatal(f"cache maintenance in the page at {page:#x}, which does not translate")
+        return self._memory.page(found)
 
     def _caches_on(self) -> bool:
         return bool(self._core.read_system(sctlr(self._core.el)) & CACHE_ENABLE)

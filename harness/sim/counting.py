@@ -7,15 +7,12 @@ again when the core resumes. This module is the only one that knows how instruct
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 from unicorn import UC_HOOK_BLOCK
-from unicorn.unicorn_py3.arch.types import uc_hook_h
+from unicorn.unicorn_py3.unicorn import HOOK_CODE_CFUNC, Uc
 
-# The hook runs once for each block of guest code. The binding's own hook_add wraps it twice, at three times
-# the cost, so it is registered with the library directly; the version whose interface this is, is pinned.
-from unicorn.unicorn_py3.unicorn import HOOK_CODE_CFUNC, Uc, UcError, uclib
+from harness.sim.hooks import add_hook
 
 INSTRUCTION = 4  # bytes
 NO_LIMIT = 1 << 62
@@ -30,13 +27,7 @@ class InstructionCounter:
         self._limit = NO_LIMIT
         self.stopped = False  #: the limit was met since the last `set_limit`
         self._hook = HOOK_CODE_CFUNC(self._entered(engine))
-        handle = uc_hook_h()
-        everywhere = ctypes.c_uint64(1), ctypes.c_uint64(0)
-        status = uclib.uc_hook_add(
-            engine._uch, ctypes.byref(handle), UC_HOOK_BLOCK, self._hook, None, *everywhere
-        )
-        if status:
-            raise UcError(status)
+        add_hook(engine, UC_HOOK_BLOCK, self._hook)
 
     @property
     def retired(self) -> int:

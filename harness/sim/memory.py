@@ -74,6 +74,17 @@ class Ram:
         return slice(start, start + size) if 0 <= start <= self.window.size - size else None
 
 
+@dataclass(frozen=True)
+class PageViews:
+    """One page as the core sees it and as the bus masters do."""
+
+    cpu: memoryview
+    memory: memoryview
+
+
+NO_PAGE = PageViews(memoryview(b""), memoryview(b""))
+
+
 class PhysicalMemory:
     """All RAM of the board, by physical address."""
 
@@ -102,17 +113,12 @@ class PhysicalMemory:
                 return int.from_bytes(ram.cpu[place].tobytes(), "little")
         return None
 
-    def clean_line(self, address: int) -> None:
-        """Carry the cache line around `address` from the CPU view to the memory view, where there is RAM."""
+    def page(self, address: int) -> PageViews:
+        """Return the bytes of the page at `address` in both views; both are empty where there is no RAM."""
         for ram in self.rams:
-            if line := ram.place(address & -CACHE_LINE, CACHE_LINE):
-                ram.memory[line] = ram.cpu[line]
-
-    def invalidate_line(self, address: int) -> None:
-        """Carry the cache line around `address` from the memory view to the CPU view, where there is RAM."""
-        for ram in self.rams:
-            if line := ram.place(address & -CACHE_LINE, CACHE_LINE):
-                ram.cpu[line] = ram.memory[line]
+            if place := ram.place(address, PAGE):
+                return PageViews(ram.cpu[place].data, ram.memory[place].data)
+        return NO_PAGE
 
 
 def allocate(size: int, fill: int) -> Bytes:

@@ -1,0 +1,54 @@
+"""Hooks given to Unicorn's library directly, without the wrappers of its Python binding.
+
+The binding wraps every callback twice and builds an object for the operands of every instruction; a program
+whose caches are maintained line by line spends most of its time there. The version of Unicorn whose interface
+this is, is pinned. A callback may not raise: nothing can pass through native code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from unicorn import UC_HOOK_INSN
+from unicorn.unicorn_py3.arch.types import uc_hook_h
+from unicorn.unicorn_py3.unicorn import Uc, UcError, uclib
+
+FIRST_ADDRESS, LAST_ADDRESS = 1, 0  # a range that ends before it begins is the whole address space
+
+
+class Operands(ctypes.Structure):
+    """What an instruction hook is told: uc_arm64_cp_reg of Unicorn's include/unicorn/arm64.h."""
+
+    _fields_ = [
+        ("crn", ctypes.c_uint32),
+        ("crm", ctypes.c_uint32),
+        ("op0", ctypes.c_uint32),
+        ("op1", ctypes.c_uint32),
+        ("op2", ctypes.c_uint32),
+        ("value", ctypes.c_uint64),
+    ]
+
+
+# engine, register that is read or written, address of the Operands, key → whether Unicorn shall do nothing
+INSTRUCTION_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+def add_hook(engine: Uc, kind: int, callback: Any) -> None:
+    """Register a C callback of the type that `kind` (UC_HOOK_...) asks for; the caller keeps it alive."""
+    _add(engine, kind, callback)
+
+
+def add_instruction_hook(engine: Uc, instruction: int, callback: Any) -> None:
+    """Register an INSTRUCTION_CALLBACK for UC_ARM64_INS_...; the caller keeps it alive."""
+    _add(engine, UC_HOOK_INSN, callback, ctypes.c_int(instruction))
+
+
+def _add(engine: Uc, kind: int, callback: Any, *further: ctypes.c_int) -> None:
+    handle = uc_hook_h()
+    everywhere = ctypes.c_uint64(FIRST_ADDRESS), ctypes.c_uint64(LAST_ADDRESS)
+    status = uclib.uc_hook_add(engine._uch, ctypes.byref(handle), kind, callback, None, *everywhere, *further)
+    if status:
+        raise UcError(status)
