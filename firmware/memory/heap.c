@@ -4,8 +4,8 @@
 
 /* What stands in the unit before a block. */
 struct heap_block {
-    size_t size;             /* bytes, with this unit */
-    struct heap_block *next; /* free blocks: the next free one, or NULL */
+    size_t size;              /* bytes, with this unit */
+    struct heap_block *next;  /* free blocks: the next free one, or NULL */
     const struct heap *owner; /* live blocks: their heap; NULL while free */
 };
 

@@ -1,10 +1,11 @@
 /*
  * A heap: malloc and free over one block of memory, first fit, always the same for the same calls.
  *
- * The memory is divided into units of a cache line. Before each block stands a unit with its bookkeeping, and each
- * block is a whole number of units, so that no line that a device writes is one that the heap itself has written.
- * Freed neighbours are joined at once: a heap whose blocks have all been freed is exactly as it was at first, but
- * for its peak. A call costs in proportion to the number of free blocks. Not safe for several threads by itself.
+ * The memory is divided into units of a cache line. Before each block stands a unit with its bookkeeping,
+ * and each block is a whole number of units, so that no line that a device writes is one that the heap
+ * itself writes. Freed neighbours are joined at once: a heap whose blocks have all been freed is exactly as
+ * it was at first, but for its peak. A call costs in proportion to the number of free blocks. Not safe for
+ * several threads by itself.
  */
 #ifndef MEMORY_HEAP_H
 #define MEMORY_HEAP_H
@@ -26,8 +27,8 @@ struct heap {
 void heap_initialise(struct heap *heap, void *memory, size_t size);
 
 /*
- * A block of at least `size` bytes, with whatever they held before, or NULL when no gap is large enough. A block of
- * no bytes has an address of its own too, which takes one unit.
+ * A block of at least `size` bytes, with whatever they held before, or NULL when no gap is large enough. A
+ * block of no bytes has an address of its own too, which takes one unit.
  */
 void *heap_allocate(struct heap *heap, size_t size);
 

@@ -4,7 +4,7 @@
 
 #include "memory/temp_lock.h"
 
-/* Stands in the first unit of its heap block; what is allocated begins in the next, a cache line of its own. */
+/* Stands in the first unit of its heap block; what is allocated begins in the next, on another cache line. */
 struct temp_block {
     struct temp_block *next;
     size_t key;

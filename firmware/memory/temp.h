@@ -1,20 +1,20 @@
 /*
  * The temporary allocator: scratch memory that is never freed one by one, but all at once by a reset.
  *
- * It follows ExecuTorch's two (extension/memory_allocator: MallocMemoryAllocator, and CPUCachingAllocator of pull
- * request #15611). Both take a block of size + alignment - 1 bytes, its key, and return the first address in it
- * that is a multiple of the alignment. In what they differ:
+ * It follows ExecuTorch's two (extension/memory_allocator: MallocMemoryAllocator, and CPUCachingAllocator of
+ * pull request #15611). Both take a block of size + alignment - 1 bytes, its key, and return the first
+ * address in it that is a multiple of the alignment. In what they differ:
  *
- *   TEMP_MALLOC    Each allocation is one of the heap; a reset frees all. Up to TEMP_HEAP_ALIGNMENT an alignment
- *                  adds nothing to the key, since the heap's blocks have it anyway.
- *   TEMP_CACHING   Alignments are at least TEMP_CACHE_ALIGNMENT. A block of exactly the key that an earlier reset
- *                  has kept is reused, the last kept first; only otherwise is there an allocation of the heap. A
- *                  reset keeps all live blocks, unless live and kept blocks together exceed max_size: then it frees
- *                  all of both. Nothing else looks at max_size, not even an allocation that the heap has no room
- *                  for while kept blocks lie idle.
+ *   TEMP_MALLOC    Each allocation is one of the heap; a reset frees all. Up to TEMP_HEAP_ALIGNMENT an
+ *                  alignment adds nothing to the key, since the heap's blocks have it anyway.
+ *   TEMP_CACHING   Alignments are at least TEMP_CACHE_ALIGNMENT. A block of exactly the key that an earlier
+ *                  reset has kept is reused, the last kept first; only otherwise is there an allocation of
+ *                  the heap. A reset keeps all live blocks, unless live and kept blocks together exceed
+ *                  max_size: then it frees all of both. Nothing else looks at max_size, not even an
+ *                  allocation that the heap has no room for while kept blocks lie idle.
  *
- * Memory is never cleared: a reused block holds what it held. A size of 0 gets an address of its own, as from the
- * other sizes, with no bytes to use. A reset takes the live blocks from the last allocated to the first, so that
+ * Memory is never cleared: a reused block holds what it held. A size of 0 gets an address of its own, as any
+ * other, with no bytes to use. A reset takes the live blocks from the last allocated to the first, so that
  * allocations that repeat in the same order get the same blocks.
  *
  * Calls may come from several threads (see temp_lock.h), but a reset takes the memory from all of them.
@@ -57,12 +57,12 @@ struct temp {
     struct temp_counts counts;
 };
 
-/* Make an allocator that holds nothing yet. `heap` and `max_size`, in bytes, are as above; the heap outlives it. */
+/* Make an allocator that holds nothing yet; TEMP_MALLOC ignores `max_size`. The heap must outlive it. */
 void temp_initialise(struct temp *temp, enum temp_kind kind, struct heap *heap, size_t max_size);
 
 /*
- * `size` bytes at a multiple of `alignment`, good until the next reset. NULL when `alignment` is not a power of two,
- * when size + alignment overflows, or when the heap has no room; then nothing has changed.
+ * `size` bytes at a multiple of `alignment`, good until the next reset. NULL when `alignment` is not a power
+ * of two, when size + alignment overflows, or when the heap has no room; then nothing has changed.
  */
 void *temp_allocate(struct temp *temp, size_t size, size_t alignment);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,27 @@ from harness.plan import Plan, Program
 
 CHECKS = Path(__file__).with_name("checks.c").read_text(encoding="utf-8")
 CHECK_NAMES = tuple(re.findall(r"^    CHECK\((\w+)\),$", CHECKS, re.MULTILINE))
-HOLDS = 0
 
-Outcomes = Mapping[str, int]  #: for each check that ended the line that failed, or `HOLDS`
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What one run of all checks led to. After a check that ends in an exception none is begun."""
+
+    lines: Mapping[str, int]  #: for each check that returned, the line that failed, or 0
+
+    @property
+    def ended_in(self) -> str | None:
+        """The check that ended in an exception."""
+        return next((name for name in CHECK_NAMES if name not in self.lines), None)
+
+    def failure(self, check: str) -> str | None:
+        """How a check failed; None when it holds, or when the run did not get that far."""
+        if check == self.ended_in:
+            return "ended in an exception"
+        line = self.lines.get(check, 0)
+        return f"checks.c:{line}: the expectation does not hold" if line else None
+
+
 RunChecks = Callable[..., Outcomes]
 
 
@@ -27,14 +46,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def run_checks(firmware) -> RunChecks:
-    """Run all checks on the firmware with these edits. An exception ends the run: the rest has no outcome."""
+    """Run all checks on the firmware, with these edits to it."""
     shipped = (data_folder("firmware") / "runner/main.c").read_text(encoding="utf-8")
     in_place_of_main = Edit("runner/main.c", shipped, CHECKS)
     nothing = Plan((), (), Program.CALIBRATE_OBJECTS)
 
     def run(*edits: Edit) -> Outcomes:
         records = firmware.speak(nothing, in_place_of_main, *edits).of_type("check")
-        return {record.text("name"): record.number("line") for record in records}
+        return Outcomes({record.text("name"): record.number("line") for record in records})
 
     return run
 
