@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import filelock
@@ -77,22 +77,22 @@ def test_waiting_for_another_process_ends(private_cache: Path, monkeypatch: pyte
         cache.cached_folder("kind", "key", lambda folder: None)
 
 
+MAKE_SLOWLY = """
+import pathlib, sys, time
+from harness.cache import cached_folder
+
+def make(folder):
+    with pathlib.Path(sys.argv[1]).open("a") as lines:
+        lines.write("made\\n")
+    time.sleep(0.2)
+
+cached_folder("kind", "key", make)
+"""
+
+
 def test_two_processes_make_an_entry_once(private_cache: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_make_slowly, args=(log,)) for _ in range(2)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(timeout=30)
-    assert [process.exitcode for process in processes] == [0, 0]
+    command = [sys.executable, "-c", MAKE_SLOWLY, str(log)]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait(timeout=30) for process in processes] == [0, 0]
     assert log.read_text() == "made\n"
-
-
-def _make_slowly(log: Path) -> None:
-    def make(folder: Path) -> None:
-        with log.open("a") as lines:
-            lines.write("made\n")
-        time.sleep(0.2)
-
-    cache.cached_folder("kind", "key", make)

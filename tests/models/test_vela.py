@@ -144,17 +144,13 @@ def test_two_processes_compile_once(adder: ModelSource, tmp_path: Path, adder_ve
     note_and_wait = f"import time; print('started', file=open({str(starts)!r}, 'a')); time.sleep(0.3)"
     script.write_text(f"{note_and_wait}\n{script.read_text()}")
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_compile, args=(adder, adder_vela)) for _ in range(2)]
+    processes = [context.Process(target=compile_model, args=(adder, None, adder_vela)) for _ in range(2)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(timeout=60)
     assert [process.exitcode for process in processes] == [0, 0]
     assert starts.read_text() == "started\n"
-
-
-def _compile(source: ModelSource, compiler: VelaCompiler) -> None:
-    compile_model(source, compiler=compiler)
 
 
 def test_a_crash_of_vela_names_the_signal(adder: ModelSource, fake_vela: FakeVela) -> None:
