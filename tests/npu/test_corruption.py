@@ -8,7 +8,7 @@ import pytest
 from harness.sim.npu.device import Cmd, Status
 
 STATUS, CMD = 0x04, 0x08
-MUTATIONS = 60
+MUTATIONS = 48
 OUTCOMES = {Status.CMD_END_REACHED, Status.CMD_PARSE_ERROR, Status.BUS_FAULT, Status.BRANCH_FAULT}
 NETWORKS = {"ds_cnn": 256, "resnet8": 1024, "mobilenet_v1_025": 128, "deep_autoencoder": 2048}
 

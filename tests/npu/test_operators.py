@@ -488,6 +488,39 @@ class TestDma:
         with pytest.raises(CommandError, match=reason):
             self.copy(bench, **settings)
 
-    def test_indexed_transfer_is_refused(self, bench):
+    LIST = 0x2000  #: where the list of rows lies
+
+    def by_list(self, bench, memory, rows, end, mode=1, last=7):
+        memory[self.LIST : self.LIST + 4 * len(rows)] = np.frombuffer(
+            np.array(rows, "<i4").tobytes(), np.uint8
+        )
+        state = bench.build(
+            DMA0_SRC_REGION={"stride_mode": mode, "indexed": end == "SRC"},
+            DMA0_DST_REGION={"indexed": end == "DST"},
+            DMA0_SRC=IFM,
+            DMA0_DST=OFM,
+            DMA0_LEN=2,
+            DMA0_SIZE0=len(rows),
+            DMA0_SRC_STRIDE0=2,
+            DMA0_DST_STRIDE0=2,
+            DMA0_IDX_REGION=0,
+            DMA0_IDX=self.LIST,
+            DMA0_IDX_MAX=last,
+        )
+        transfer(state).run(bench.machine)
+        return memory[OFM : OFM + 8].tolist()
+
+    def test_rows_are_gathered_by_a_list(self, bench, memory):
+        assert self.by_list(bench, memory, [3, 0, 3], "SRC") == [6, 7, 0, 1, 6, 7, 0xA5, 0xA5]
+
+    def test_rows_are_scattered_by_a_list(self, bench, memory):
+        assert self.by_list(bench, memory, [3, 0], "DST") == [2, 3, 0xA5, 0xA5, 0xA5, 0xA5, 0, 1]
+
+    @pytest.mark.parametrize("row", [-1, 8])
+    def test_row_that_is_not_there_is_refused(self, bench, memory, row):
+        with pytest.raises(CommandError, match="list of rows"):
+            self.by_list(bench, memory, [row], "SRC")
+
+    def test_list_in_one_dimension_is_refused(self, bench, memory):
         with pytest.raises(CommandError, match="indexed"):
-            transfer(bench.build(DMA0_SRC_REGION={"indexed": 1}, DMA0_DST_REGION={}))
+            self.by_list(bench, memory, [0], "SRC", mode=0)

@@ -155,6 +155,12 @@ OPERATORS = {
         "ArgMaxOptions",
         {"OutputType": tflite.TensorType.INT32},
     ),
+    "gather": Operator(
+        "GATHER",
+        (Tensor(shape=(20, 30)), constant([3, 1, 19, 0, 3, 7, 2])),
+        Tensor(shape=(7, 30)),
+        "GatherOptions",
+    ),
     "average pool": Operator(
         "AVERAGE_POOL_2D",
         (Tensor(),),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.sim.npu import cycles
 from harness.sim.npu.faults import CommandError
-from harness.sim.npu.feature_map import InMemory, Operand, Scalar
 from harness.sim.npu.opcodes import MICROBLOCKS, AccFormat
-from harness.sim.npu.output import OutputStage
 from harness.sim.npu.registers import Registers
 
 
@@ -49,29 +45,3 @@ def blocks_from_registers(registers: Registers) -> Blocks:
         MICROBLOCKS[microblock],
         registers.enum(AccFormat, "ACC_FORMAT", "format") is AccFormat.I48,
     )
-
-
-Memories = Sequence[cycles.Memory]
-"""Where each region lies, by region number."""
-
-
-def traffic(feature_maps: Sequence[Operand], memories: Memories) -> tuple[cycles.FeatureMap, ...]:
-    """Describe feature maps to the cycle estimate; scalars cause no traffic."""
-    return tuple(
-        cycles.FeatureMap(
-            *feature_map.shape,
-            bits=8 * feature_map.dtype.itemsize,
-            brick=isinstance(feature_map, InMemory) and feature_map.brick,
-            memory=memories[feature_map.region]
-            if isinstance(feature_map, InMemory)
-            else cycles.Memory.CHAINED,
-        )
-        for feature_map in feature_maps
-        if not isinstance(feature_map, Scalar)
-    )
-
-
-def swaps_rows(output: OutputStage) -> bool:
-    """Whether the OFM write exchanges height and width, or goes backwards along the width."""
-    height_axis, width_axis, _ = output.transpose
-    return (height_axis, width_axis) == (1, 0) or output.reverse == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -18,6 +19,9 @@ from harness.sim.npu.scaling import Scale, Shift
 from harness.sim.npu.weights import Traversal, WeightError, WeightLayout, decode_scales, decode_weights
 
 Decoded = TypeVar("Decoded")
+
+CACHED_MATRICES = 256
+"""How many operations' decoded weights are kept, whichever stream they belong to."""
 
 
 @dataclass(frozen=True)
@@ -84,20 +88,21 @@ def stored_matrix(
 
     Raises CommandError.
     """
-
-    def decode(streams: tuple[bytes, ...]) -> Matrix:
-        weights = decode_weights(layout, streams)
-        largest = int(np.abs(weights.astype(np.int64)).sum(axis=(1, 2, 3)).max()) * largest_input
-        if largest >> 53:
-            raise WeightError("sums of products with these weights take more than 53 bits")
-        values = np.moveaxis(weights, 0, -1).astype(np.float64 if largest >> 24 else np.float32)
-        if layout.traversal is Traversal.DEPTHWISE:
-            values = values[:, :, 0]
-        return Matrix(np.ascontiguousarray(values), largest)
-
     names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[: 1 if layout.fast else config.cores]
     spans = tuple(_span(registers, "WEIGHT_REGION", name) for name in names)
-    return Stored(spans, Channel.WEIGHT, decode)
+    return Stored(spans, Channel.WEIGHT, partial(_decode_matrix, layout, largest_input))
+
+
+@lru_cache(maxsize=CACHED_MATRICES)
+def _decode_matrix(layout: WeightLayout, largest_input: int, streams: tuple[bytes, ...]) -> Matrix:
+    weights = decode_weights(layout, streams)
+    largest = int(np.abs(weights.astype(np.int64)).sum(axis=(1, 2, 3)).max()) * largest_input
+    if largest >> 53:
+        raise WeightError("sums of products with these weights take more than 53 bits")
+    values = np.moveaxis(weights, 0, -1).astype(np.float64 if largest >> 24 else np.float32)
+    if layout.traversal is Traversal.DEPTHWISE:
+        values = values[:, :, 0]
+    return Matrix(np.ascontiguousarray(values), largest)
 
 
 def stored_channels(registers: Registers, channels: int, acc48: bool) -> Stored[Channels]:

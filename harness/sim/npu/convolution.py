@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.constants import Channels, Matrix, Stored, stored_channels, stored_matrix
 from harness.sim.npu.faults import Channel, CommandError
@@ -20,6 +20,7 @@ from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.weights import Traversal, WeightLayout
 from harness.sim.npu.window import Window, window_from_registers
+from harness.sim.npu.workload import Memories, kernel_work
 
 COLUMN_ELEMENTS = 1 << 20
 """Input elements laid out for one matrix product; larger operations are done in strips of output rows."""
@@ -63,17 +64,14 @@ class Convolution:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic([self.ifm], memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
+        unit = cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV
+        work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories)
+        return replace(
+            work,
             kernel=self.window.kernel,
             stride=self.window.stride,
             dilation=self.window.dilation,
             part_kernel=self.layout.traversal is Traversal.PART_KERNEL,
-            acc48=self.blocks.acc48,
             weights=cycles.WeightTraffic(
                 weight_bytes=sum(span.size for span in self.matrix.spans),
                 weight_memory=memories[self.matrix.spans[0].region],
@@ -82,7 +80,6 @@ class Convolution:
                 fast=self.layout.fast,
                 sparse=self.layout.sparse,
             ),
-            swaps_rows=swaps_rows(self.output),
         )
 
     @property

@@ -91,7 +91,9 @@ class EthosU85:
     3. Then STATUS has IRQ_RAISED, and CMD_END_REACHED or the bit of the fault; `last_fault` has the reason.
     4. CMD.clear_irq takes the interrupt back.  After a fault the NPU runs again only after a RESET.
 
-    Every stream starts with no register set.  Registers that are not modelled read 0 and ignore writes.
+    CMD.stop_request ends a job before its time; its results are in memory all the same.  Every stream starts
+    with no register set: one that depends on what an earlier stream left is refused.  Registers of the window
+    that are not modelled read 0 and ignore writes.
     """
 
     def __init__(self, config: NpuConfig, memory: Memory, clock: Callable[[], int]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.feature_map import Operand, Shape, element_type, operand, zero_point
 from harness.sim.npu.machine import Machine
@@ -18,6 +18,7 @@ from harness.sim.npu.opcodes import Elementwise
 from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.scaling import Scale
+from harness.sim.npu.workload import Memories, kernel_work
 
 Int = NDArray[np.int64]
 
@@ -47,15 +48,10 @@ class Arithmetic:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.ELEMENTWISE,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic(self.operands, memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
-            acc48=self.blocks.acc48,
+        work = kernel_work(cycles.Unit.ELEMENTWISE, self.operands, self.output, self.blocks, memories)
+        return replace(
+            work,
             binary=len(self.operands) == 2,
-            swaps_rows=swaps_rows(self.output),
         )
 
 

@@ -93,11 +93,11 @@ class Chained:
 
     def read(self, machine: Machine, _: Channel) -> Elements:
         """Return the elements."""
-        return machine.chained(self.buffer, self.shape)
+        return machine.chained(self.buffer, self.shape, self.dtype)
 
     def write(self, machine: Machine, values: Elements) -> None:
         """Keep `values` for the operation that follows."""
-        machine.chain(self.buffer, values)
+        machine.chain(self.buffer, values.astype(self.dtype))
 
 
 @dataclass(frozen=True)

@@ -68,4 +68,4 @@ def execute(
     """
     machine = Machine(memory)
     machine.start(base_pointers)
-    return run(prepare(bytes(stream), config), config, machine, tuple(ports))
+    return run(prepare(stream, config), config, machine, tuple(ports))

@@ -47,11 +47,14 @@ class Machine:
         """Leave an operation's output in a chaining buffer."""
         self._chains[buffer] = values
 
-    def chained(self, buffer: int, shape: tuple[int, int, int]) -> NDArray[np.integer[Any]]:
-        """Take an operation's input from a chaining buffer."""
+    def chained(
+        self, buffer: int, shape: tuple[int, int, int], dtype: np.dtype[np.integer[Any]]
+    ) -> NDArray[np.integer[Any]]:
+        """Take an operation's input from a chaining buffer.  Raises CommandError when it holds another."""
         values = self._chains.get(buffer)
         if values is None:
             raise CommandError(f"chaining buffer {buffer} is read and was never written")
-        if values.shape != shape:
-            raise CommandError(f"chaining buffer {buffer} holds {values.shape}, {shape} is read from it")
+        if (values.shape, values.dtype) != (shape, dtype):
+            held = f"{values.dtype} {values.shape}"
+            raise CommandError(f"chaining buffer {buffer} holds {held}, {dtype} {shape} is read from it")
         return values

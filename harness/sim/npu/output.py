@@ -53,6 +53,11 @@ class OutputStage:
             values = np.flip(values, self.reverse)
         self.ofm.write(machine, values.transpose(self.transpose))
 
+    @property
+    def swaps_rows(self) -> bool:
+        """Whether the OFM write exchanges height and width, or goes backwards along the width."""
+        return self.transpose[:2] == (_AXES["W"], _AXES["H"]) or self.reverse == _AXES["W"]
+
 
 def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
     """Read the registers of an output stage whose scale comes per channel or from OFM_SCALE.

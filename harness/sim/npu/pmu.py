@@ -12,7 +12,7 @@ from enum import IntEnum
 FIRST_REGISTER, LAST_REGISTER = 0x1180, 0x139C
 
 PMCR, PMCNTENSET, PMCNTENCLR, PMOVSSET, PMOVSCLR, PMINTSET, PMINTCLR = range(0x1180, 0x119C, 4)
-PMCCNTR_LO, PMCCNTR_HI, PMCCNTR_CFG = 0x11A0, 0x11A4, 0x11A8
+PMCCNTR_LO, PMCCNTR_HI = 0x11A0, 0x11A4
 PMEVCNTR, PMEVTYPER = 0x1300, 0x1380  #: the first of eight
 
 EVENT_COUNTERS = 8
@@ -23,6 +23,16 @@ _MASK_ENABLE = 8  #: PMCR
 _EVENT_COUNTERS_SHIFT = 11  #: PMCR.num_event_cnt
 _EVENT_TYPE = 0x3FF  #: PMEVTYPER.EV_TYPE
 _WORD = 0xFFFFFFFF
+
+_ALL_COUNTERS = 1 << CYCLE_COUNTER | (1 << EVENT_COUNTERS) - 1
+_SET_REGISTER = {
+    register: set_register
+    for set_register, clear_register in ((PMCNTENSET, PMCNTENCLR), (PMOVSSET, PMOVSCLR), (PMINTSET, PMINTCLR))
+    for register in (set_register, clear_register)
+}
+"""Of each pair of registers that sets and clears a mask, the one that sets it."""
+_COUNTER_INDEX = {PMEVCNTR + 4 * index: index for index in range(EVENT_COUNTERS)}
+_TYPE_INDEX = {PMEVTYPER + 4 * index: index for index in range(EVENT_COUNTERS)}
 
 
 class Event(IntEnum):
@@ -149,13 +159,3 @@ class Pmu:
         for index, counter in self._counters.items():
             if value & (_RESET_CYCLES if index == CYCLE_COUNTER else _RESET_EVENTS):
                 counter.value = 0
-
-
-_ALL_COUNTERS = 1 << CYCLE_COUNTER | (1 << EVENT_COUNTERS) - 1
-_SET_REGISTER = {
-    register: SET
-    for SET, CLR in ((PMCNTENSET, PMCNTENCLR), (PMOVSSET, PMOVSCLR), (PMINTSET, PMINTCLR))
-    for register in (SET, CLR)
-}
-_COUNTER_INDEX = {PMEVCNTR + 4 * index: index for index in range(EVENT_COUNTERS)}
-_TYPE_INDEX = {PMEVTYPER + 4 * index: index for index in range(EVENT_COUNTERS)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
 from harness.sim.npu.machine import Machine
@@ -17,6 +17,7 @@ from harness.sim.npu.opcodes import AccInput, Pooling
 from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.window import Window, window_from_registers
+from harness.sim.npu.workload import Memories, kernel_work
 
 Int = NDArray[np.int64]
 
@@ -81,17 +82,13 @@ class Pool:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.REDUCE_SUM if self.mode is Pooling.REDUCE_SUM else cycles.Unit.POOL,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic([self.ifm], memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
+        unit = cycles.Unit.REDUCE_SUM if self.mode is Pooling.REDUCE_SUM else cycles.Unit.POOL
+        work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories)
+        return replace(
+            work,
             kernel=self.window.kernel,
             stride=self.window.stride,
             dilation=self.window.dilation,
-            acc48=self.blocks.acc48,
-            swaps_rows=swaps_rows(self.output),
         )
 
 
@@ -112,15 +109,7 @@ class PassThrough:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.ELEMENTWISE,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic([self.ifm2], memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
-            acc48=self.blocks.acc48,
-            swaps_rows=swaps_rows(self.output),
-        )
+        return kernel_work(cycles.Unit.ELEMENTWISE, [self.ifm2], self.output, self.blocks, memories)
 
 
 def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:

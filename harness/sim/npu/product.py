@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.convolution import MAX_PRODUCTS
 from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.feature_map import Chained, InMemory, largest_value, stored, zero_point
@@ -17,6 +17,7 @@ from harness.sim.npu.opcodes import AccInput
 from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.window import window_from_registers
+from harness.sim.npu.workload import Memories, kernel_work
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,7 @@ class Product:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.CONV,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic([self.ifm, self.ifm2], memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
-            acc48=self.blocks.acc48,
-            swaps_rows=swaps_rows(self.output),
-        )
+        return kernel_work(cycles.Unit.CONV, [self.ifm, self.ifm2], self.output, self.blocks, memories)
 
 
 def product(registers: Registers) -> Product:

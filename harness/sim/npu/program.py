@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Protocol
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Memories
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.convolution import convolution
 from harness.sim.npu.dma import transfer
@@ -21,6 +20,7 @@ from harness.sim.npu.product import product
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.resize import resize
 from harness.sim.npu.stream import Command, trace
+from harness.sim.npu.workload import Memories
 
 CACHED_PROGRAMS = 64
 """How many streams stay prepared: one for each network and configuration that one process runs in turn."""
@@ -115,26 +115,12 @@ def _convolution(command: Command, registers: Registers, config: NpuConfig) -> O
     return convolution(registers, config, depthwise=False)
 
 
-def _elementwise(command: Command, registers: Registers, _: NpuConfig) -> Operation:
-    mode = command.fields["mode"]
-    if mode not in list(Elementwise):
-        raise CommandError(f"elementwise mode {mode} is undefined")
-    return elementwise(registers, Elementwise(mode))
-
-
-def _resize(command: Command, registers: Registers, _: NpuConfig) -> Operation:
-    mode = command.fields["mode"]
-    if mode not in list(Resize):
-        raise CommandError(f"resize mode {mode} is undefined")
-    return resize(registers, Resize(mode))
-
-
 _BUILD: dict[str, Callable[[Command, Registers, NpuConfig], Operation]] = {
     "OP_CONV": _convolution,
     "OP_DEPTHWISE": lambda _, registers, config: convolution(registers, config, depthwise=True),
-    "OP_POOL": lambda command, registers, _: pool(registers, Pooling(command.fields["mode"])),
-    "OP_ELEMENTWISE": _elementwise,
-    "OP_RESIZE": _resize,
+    "OP_POOL": lambda command, registers, _: pool(registers, command.enum(Pooling, "mode")),
+    "OP_ELEMENTWISE": lambda command, registers, _: elementwise(registers, command.enum(Elementwise, "mode")),
+    "OP_RESIZE": lambda command, registers, _: resize(registers, command.enum(Resize, "mode")),
     "OP_DMA_START": lambda _command, registers, _config: transfer(registers),
     "OP_DMA_WAIT": lambda command, *_: Wait(cycles.DmaWait(command.fields["outstanding"])),
     "OP_KERNEL_WAIT": lambda command, *_: Wait(cycles.KernelWait(command.fields["outstanding"])),

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu import cycles
-from harness.sim.npu.blocks import Blocks, Memories, blocks_from_registers, swaps_rows, traffic
+from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.faults import Channel, CommandError
-from harness.sim.npu.feature_map import MAX_ELEMENTS, Chained, InMemory, stored, zero_point
+from harness.sim.npu.feature_map import MAX_ELEMENTS, Chained, InMemory, largest_value, stored, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import AccInput, Resize
 from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
+from harness.sim.npu.scaling import LARGEST_PRODUCT
+from harness.sim.npu.workload import Memories, kernel_work
 
 Int = NDArray[np.int64]
 
@@ -69,15 +71,7 @@ class Resizing:
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return cycles.KernelWork(
-            unit=cycles.Unit.RESIZE,
-            ofm=traffic([self.output.ofm], memories)[0],
-            ifms=traffic([self.ifm], memories),
-            ofm_block=self.blocks.ofm,
-            microblock=self.blocks.micro,
-            acc48=self.blocks.acc48,
-            swaps_rows=swaps_rows(self.output),
-        )
+        return kernel_work(cycles.Unit.RESIZE, [self.ifm], self.output, self.blocks, memories)
 
 
 def resize(registers: Registers, mode: Resize) -> Resizing:
@@ -93,6 +87,8 @@ def resize(registers: Registers, mode: Resize) -> Resizing:
     if math.prod((height, columns.ifm, depth)) > MAX_ELEMENTS:
         raise CommandError(f"a resize with more than {MAX_ELEMENTS} elements on the way")
     zero = zero_point(registers, "IFM")
+    if largest_value(ifm, zero) * rows.parts * columns.parts << _ACCUMULATOR_SHIFT > LARGEST_PRODUCT:
+        raise CommandError(f"a resize of {ifm.dtype} elements in {rows.parts} x {columns.parts} parts")
     return Resizing(mode, ifm, zero, rows, columns, output, blocks_from_registers(registers))
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu.faults import BranchError, CommandError, FaultKind, NpuFault
 from harness.sim.npu.opcodes import CMD0, CMD1, CONTROL_BITS, CONTROL_SHIFT, OPCODE_BITS, Condition, Encoding
+
+E = TypeVar("E", bound=IntEnum)
 
 _LONG = 1  #: control value of a command with a payload word
 
@@ -26,6 +30,14 @@ class Command:
     def name(self) -> str:
         """The register that is set, or the operation that is started."""
         return self.encoding.name
+
+    def enum(self, kind: type[E], field: str) -> E:
+        """Return a field as a member of `kind`.  Raises CommandError for a value that has no meaning."""
+        try:
+            return kind(self.fields[field])
+        except ValueError:
+            value = self.fields[field]
+            raise CommandError(f"{self.name}.{field} has the undefined value {value}") from None
 
 
 def decode_command(words: NDArray[np.uint32], index: int) -> tuple[Command, int]:
