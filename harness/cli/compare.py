@@ -2,23 +2,54 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from harness.cli.options import settings_from, settings_options
+from harness.cli.report_files import STEP_SUMMARY, report_files
 
 
-@click.command("compare", epilog="Example: harness compare ds_cnn my.tflite --macs 512 --json result.json")
+class _Typed(click.Command):
+    """A command that remembers its words, for reports that say how to reproduce them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words before click takes them apart."""
+        ctx.meta[__name__] = (*ctx.command_path.split(), *args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    "compare",
+    cls=_Typed,
+    epilog="Example: harness compare ds_cnn my.tflite --macs 512 --json result.json",
+)
 @click.argument("models", nargs=-1)
 @click.option("--modes", default="driver", show_default=True, help="Modes to compare: driver, all, or axes.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the full result to a file.")
+@click.option("--json", type=click.Path(path_type=Path), help="Write the full result to a file.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page for a browser.")
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Write tables for a pull request; - prints them in place of the table. "
+    f"Also appended to the file that {STEP_SUMMARY} names.",
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML for a CI system.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Models at a time.")
 @settings_options
+@click.pass_context
 def compare_command(
-    models: tuple[str, ...], modes: str, json_path: Path | None, jobs: int, **chosen: Any
+    context: click.Context,
+    /,
+    models: tuple[str, ...],
+    modes: str,
+    json: Path | None,
+    html: Path | None,
+    markdown: Path | None,
+    junit: Path | None,
+    jobs: int,
+    **chosen: Any,
 ) -> int:
     """Run MODELS in every mode and compare outputs, NPU cycles and CPU instructions.
 
@@ -34,19 +65,11 @@ def compare_command(
     from harness.pipeline import compare_models
 
     settings = settings_from(modes, chosen)
-    if json_path is not None:
-        check_writable(json_path)
+    files = report_files({"json": json, "html": html, "markdown": markdown, "junit": junit})
     with showing_progress() as progress:
         report = compare_models(models or REFERENCE_NETWORKS, settings, jobs=jobs, progress=progress)
-    if json_path is not None:
-        json_path.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
-    print_report(report, Console(width=WIDTH))
+    for file in files:
+        file.write(report, context.meta[__name__])
+    if not any(file.printed for file in files):
+        print_report(report, Console(width=WIDTH))
     return report.exit_code
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a result file that cannot be written before any work is done for it."""
-    from harness.errors import UsageError
-
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
