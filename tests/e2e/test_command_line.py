@@ -107,12 +107,14 @@ def running(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("after_seconds", [0.3, 0.8, 1.5, 2.5])
+@pytest.mark.parametrize("after_seconds", [0.0, 0.4, 1.0, 2.0])
 def test_ctrl_c_ends_within_a_second_and_leaves_no_process(after_seconds: float, tmp_path: Path) -> None:
     environment = {**os.environ, "HARNESS_CACHE_DIR": str(tmp_path)}  # an empty cache: everything still to do
     with subprocess.Popen(
         [*HARNESS, "compare"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
+        while not any(tmp_path.iterdir()):  # Python itself is still starting
+            time.sleep(0.01)
         time.sleep(after_seconds)
         below = descendants(process.pid)
         process.send_signal(signal.SIGINT)

@@ -17,7 +17,7 @@ from harness.models.compiled import MAC_COUNTS
 from harness.models.reference import standard_inputs
 from harness.models.vela import compile_model, installed_compiler
 from harness.pipeline import SEQUENCE, compare_model, measure_prices, run_model
-from harness.plan import PER_INFERENCE, PERSISTENT
+from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT
 from harness.results.cost import explain
 from harness.results.run_record import PHASES, CellRecord, RunRecord
 from harness.settings import Settings, resolve_settings
@@ -88,7 +88,7 @@ def timeless(cell: CellRecord) -> CellRecord:
 
 
 def test_the_same_mode_against_itself_differs_by_exactly_nothing(settings: Settings) -> None:
-    run = run_ds_cnn(settings.with_modes([PER_INFERENCE, PERSISTENT, PER_INFERENCE, PERSISTENT]))
+    run = run_ds_cnn(settings.with_modes([*DRIVER_MODES, *DRIVER_MODES]))
     first, second, third, fourth = (timeless(cell) for cell in run.cells)
     assert first == third
     assert second == fourth
@@ -96,7 +96,7 @@ def test_the_same_mode_against_itself_differs_by_exactly_nothing(settings: Setti
 
 def test_a_mode_costs_the_same_in_another_image(settings: Settings) -> None:
     both = run_ds_cnn(settings)
-    alone = run_ds_cnn(settings.with_modes([PERSISTENT]))
+    alone = run_ds_cnn(settings.with_modes([DRIVER_PERSISTENT]))
     assert timeless(alone.cells[0]) == timeless(both.cells[1])
 
 
