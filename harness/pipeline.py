@@ -20,7 +20,15 @@ from harness.models.catalog import ModelSource, load_model
 from harness.models.compiled import CompiledModel
 from harness.models.reference import reference_outputs, standard_inputs
 from harness.models.vela import compile_model
-from harness.plan import PER_INFERENCE, PERSISTENT, InputSet, Plan, PlannedModel, Program, plan_comparison
+from harness.plan import (
+    DRIVER_PERSISTENT,
+    PER_INFERENCE,
+    InputSet,
+    Plan,
+    PlannedModel,
+    Program,
+    plan_comparison,
+)
 from harness.processes import interrupt_all
 from harness.results.assembly import assemble
 from harness.results.calibration import prices_from
@@ -136,6 +144,6 @@ def _explained(report: ModelReport, prices: Prices) -> ModelReport:
     if report.run is None:
         return report
     cells = {cell.mode: cell for cell in report.run.cells}
-    if PER_INFERENCE not in cells or PERSISTENT not in cells:
+    if PER_INFERENCE not in cells or DRIVER_PERSISTENT not in cells:
         return report
-    return replace(report, explanation=explain(cells[PER_INFERENCE], cells[PERSISTENT], prices))
+    return replace(report, explanation=explain(cells[PER_INFERENCE], cells[DRIVER_PERSISTENT], prices))

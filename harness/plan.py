@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import product
 
 from harness.errors import UsageError
 from harness.models.compiled import CompiledModel
@@ -18,6 +19,20 @@ class DriverLifetime(StrEnum):
     PERSISTENT = "persistent"  #: created once at initialisation, freed at destroy
 
 
+class IoLifetime(StrEnum):
+    """How long input and output memory is mapped for the CPU."""
+
+    PER_INFERENCE = "per-inference"  #: mapped and unmapped around every copy of a tensor
+    PERSISTENT = "persistent"  #: each memory mapped once at initialisation, unmapped at destroy
+
+
+class TempAllocator(StrEnum):
+    """What temporary memory is taken from; both are reset after every inference."""
+
+    MALLOC = "malloc"  #: every allocation is one of the heap, a reset frees all
+    CACHING = "caching"  #: a reset keeps the blocks for allocations of the same size
+
+
 class Program(StrEnum):
     """What the runner firmware does with its plan."""
 
@@ -28,60 +43,92 @@ class Program(StrEnum):
     )
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Mode:
-    """One point of the mode matrix: a lifetime for each axis.
+    """One point of the mode matrix: a lifetime for each axis."""
 
-    In this version the `io` and `temp` axes have one value each.
-    """
-
-    driver: DriverLifetime
-    io: str = "per-inference"
-    temp: str = "malloc"
+    driver: DriverLifetime = DriverLifetime.PER_INFERENCE
+    io: IoLifetime = IoLifetime.PER_INFERENCE
+    temp: TempAllocator = TempAllocator.MALLOC
 
     def __str__(self) -> str:
         return f"driver={self.driver},io={self.io},temp={self.temp}"
 
+    def __lt__(self, other: Mode) -> bool:
+        """Whether `other` keeps more from one inference to the next: longer in some axis, shorter in none.
 
-PER_INFERENCE = Mode(DriverLifetime.PER_INFERENCE)
-PERSISTENT = Mode(DriverLifetime.PERSISTENT)
-DRIVER_MODES = (PER_INFERENCE, PERSISTENT)
+        This is a partial order: of two modes that differ in both directions neither is less.
+        """
+        return self != other and all(
+            mine in (theirs, first)
+            for mine, theirs, first in zip(self.axes, other.axes, PER_INFERENCE.axes, strict=True)
+        )
+
+    @property
+    def axes(self) -> tuple[DriverLifetime, IoLifetime, TempAllocator]:
+        """The value of each axis."""
+        return self.driver, self.io, self.temp
+
+
+_AXES: Mapping[str, type[StrEnum]] = {"driver": DriverLifetime, "io": IoLifetime, "temp": TempAllocator}
+
+PER_INFERENCE = Mode()
+PERSISTENT = Mode(DriverLifetime.PERSISTENT, IoLifetime.PERSISTENT, TempAllocator.CACHING)
+DRIVER_PERSISTENT = replace(PER_INFERENCE, driver=DriverLifetime.PERSISTENT)
+IO_PERSISTENT = replace(PER_INFERENCE, io=IoLifetime.PERSISTENT)
+TEMP_CACHING = replace(PER_INFERENCE, temp=TempAllocator.CACHING)
+DRIVER_MODES = (PER_INFERENCE, DRIVER_PERSISTENT)
+ALL_MODES = tuple(Mode(*values) for values in product(DriverLifetime, IoLifetime, TempAllocator))
 
 _NAMED_MODES = {
     "per-inference": (PER_INFERENCE,),
     "persistent": (PERSISTENT,),
     "driver": DRIVER_MODES,
-    "all": DRIVER_MODES,
+    "io": (PER_INFERENCE, IO_PERSISTENT),
+    "temp": (PER_INFERENCE, TEMP_CACHING),
+    "all": ALL_MODES,
 }
-_AXES = {"driver": tuple(DriverLifetime), "io": ("per-inference",), "temp": ("malloc",)}
 
 
-def parse_modes(text: str) -> tuple[Mode, ...]:
-    """Modes from their name (`driver`, `all`, `persistent`, …) or their axes (`driver=persistent`).
+def parse_modes(*texts: str) -> tuple[Mode, ...]:
+    """Modes from names (`driver`, `all`, `persistent`, …) or axes (`driver=persistent,temp=caching`).
 
-    Raises UsageError that says what is allowed.
+    A text may hold several of them, joined by `;`. An axis that is left out is per-inference or malloc; a
+    mode that is given twice counts once. Raises UsageError that says what is allowed.
     """
+    parts = (part.strip() for text in texts for part in text.split(";"))
+    return tuple(dict.fromkeys(mode for part in parts for mode in _modes(part)))
+
+
+def _modes(text: str) -> tuple[Mode, ...]:
     if text in _NAMED_MODES:
         return _NAMED_MODES[text]
     if "=" not in text:
         raise UsageError(
             f"unknown mode {text!r}; allowed: {', '.join(_NAMED_MODES)}, or axes such as driver=persistent"
         )
-    axes: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in text.split(","):
         axis, _, value = part.strip().partition("=")
         if axis not in _AXES:
             raise UsageError(f"unknown axis {axis!r} in mode {text!r}; allowed: {', '.join(_AXES)}")
-        if value not in _AXES[axis]:
+        if value not in tuple(_AXES[axis]):
             raise UsageError(
                 f"axis {axis} has no value {value!r} in mode {text!r}; allowed: {', '.join(_AXES[axis])}"
             )
-        axes[axis] = value
-    if "driver" not in axes:
-        raise UsageError(
-            f"mode {text!r} does not say its driver lifetime; add driver=per-inference or persistent"
-        )
-    return (Mode(DriverLifetime(axes["driver"])),)
+        if axis in values:
+            raise UsageError(f"mode {text!r} says its axis {axis} twice")
+        values[axis] = value
+    return (mode_of(values),)
+
+
+def mode_of(values: Mapping[str, str]) -> Mode:
+    """The mode with these values of its axes; one left out is per-inference or malloc. Raises ValueError."""
+    return Mode(
+        DriverLifetime(values.get("driver", PER_INFERENCE.driver)),
+        IoLifetime(values.get("io", PER_INFERENCE.io)),
+        TempAllocator(values.get("temp", PER_INFERENCE.temp)),
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from harness.console.protocol import Record, Transcript
 from harness.errors import ConsoleError
-from harness.plan import Cell, DriverLifetime, Mode, Plan
+from harness.plan import Cell, Plan, mode_of
 from harness.results.run_record import (
     PHASES,
     CellRecord,
@@ -109,7 +109,7 @@ def _cell(
     opened: Record, inside: list[Record], end: Record, plan: Plan, position: int, tick_ns: float
 ) -> CellRecord:
     planned = plan.cells[position]
-    mode = Mode(DriverLifetime(opened.text("driver")), opened.text("io"), opened.text("temp"))
+    mode = mode_of(opened.fields)
     if (opened.number("model"), mode) != (planned.model, planned.mode):
         raise ConsoleError(
             f"console line {opened.line}: cell of model {opened.text('model')} in {mode} is not the plan's"

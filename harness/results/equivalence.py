@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from harness.plan import PER_INFERENCE, PERSISTENT, Mode
+from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE, Mode
 from harness.results.run_record import CellRecord, Inference, RunRecord
 
 TIME_SLACK_CYCLES = 100
@@ -94,7 +94,7 @@ class Comparison:
     def cpu_saved_percent(self) -> float | None:
         """The saving of persistent over per-inference driver objects; None unless both were run."""
         for saving in self.savings:
-            if (saving.before, saving.after) == (PER_INFERENCE, PERSISTENT):
+            if (saving.before, saving.after) == (PER_INFERENCE, DRIVER_PERSISTENT):
                 return saving.percent
         return None
 

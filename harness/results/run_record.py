@@ -16,13 +16,45 @@ PHASES = ("create", "write_inputs", "submit", "wait", "read_outputs", "release",
 COST_PHASES = ("create", "write_inputs", "submit", "read_outputs", "release")
 """The phases of an inference that a lifetime can change. `wait` is the NPU's; `sram_clear` is shown apart."""
 
+COUNTS = (
+    "networks",  # objects created
+    "buffers",
+    "inferences",
+    "maps",  # memories mapped for the CPU, and unmapped, by the runner
+    "unmaps",
+    "driver_maps",  # the same by the driver: pages back to the CPU at destroy, taken from it at creation
+    "driver_unmaps",
+    "pages",  # page table entries written for all of these
+    "tlb",  # TLB maintenance operations
+    "allocations",  # of the heap, for temporary memory
+    "frees",
+    "reused",  # blocks that the caching allocator had kept
+    "copied",  # bytes
+    "zeroed",
+    "cleaned",
+    "invalidated",
+)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes in use when a stage ended, and the most that were in use at any time of it."""
+
+    pool_used: int = 0  #: of the DMA pool
+    pool_peak: int = 0
+    heap_used: int = 0  #: of the heap that temporary memory comes from, with its bookkeeping
+    heap_peak: int = 0
+    temp_used: int = 0  #: temporary memory, live or kept for reuse
+    temp_peak: int = 0
+
 
 @dataclass(frozen=True)
 class Stage:
     """What initialisation, one inference or destroy cost."""
 
     phases: Mapping[str, Instructions]  #: one entry for each of PHASES
-    counts: Mapping[str, int]  #: objects created, and bytes copied, zeroed, cleaned and invalidated
+    counts: Mapping[str, int]  #: one entry for each of COUNTS
+    memory: Memory = Memory()
 
     @property
     def cost(self) -> Instructions:
@@ -51,8 +83,30 @@ class Inference:
 
 
 @dataclass(frozen=True)
+class Leak:
+    """Something that was left when its cell had ended."""
+
+    kind: str  #: "network", "batch", "inference", "memory", "mapping", "pool" or "heap"
+    size: int  #: bytes
+    step: str  #: what the runner was doing when it was created
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the NPU found something; an inference may find it elsewhere than the one before."""
+
+    name: str  #: "stream", "weights", "scratch", "inputs" or "outputs"
+    address: int
+    size: int  #: bytes
+    index: int | None = None  #: the inference from which on this holds; None: since initialisation
+
+
+@dataclass(frozen=True)
 class CellRecord:
-    """One model in one mode, from initialisation to destroy."""
+    """One loaded model of a cell, in the cell's mode, from initialisation to destroy.
+
+    The cell's own numbers, from `live_objects` on, are the same for all of its models.
+    """
 
     model: int
     mode: Mode
@@ -63,6 +117,14 @@ class CellRecord:
     live_objects: int  #: driver objects left at the end
     pool_used: int  #: bytes of the DMA pool left in use at the end
     pool_peak: int  #: the most bytes of the DMA pool in use at any time
+    pool_held: int = 0  #: bytes of the DMA pool in use between inferences
+    heap_peak: int = 0  #: the most bytes of the heap in use at any time
+    temp_held: int = 0  #: bytes of temporary memory in use between inferences
+    temp_peak: int = 0  #: the most bytes of temporary memory in use at any time
+    cell: int = 0  #: index into Plan.cells
+    slot: int = 0  #: which of the cell's models this is
+    leaks: tuple[Leak, ...] = ()  #: of this model
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.build.firmware_tree import Edit
-from harness.plan import DRIVER_MODES, PER_INFERENCE, PERSISTENT, Cell, Plan, Program, plan_comparison
+from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, Cell, Plan, Program, plan_comparison
 from harness.results.calibration import prices_from
 from harness.results.cost import explain
 
@@ -54,8 +54,8 @@ def test_inferences_of_one_cell_cost_the_same(sound):
 
 
 def test_a_cell_costs_the_same_in_another_image_and_after_other_cells(firmware, revealing, copying):
-    alone = Plan((revealing,), (Cell(0, PERSISTENT, (0, 1)),))
-    later = Plan((copying, revealing), (Cell(0, PER_INFERENCE, (0,)), Cell(1, PERSISTENT, (0, 1))))
+    alone = Plan((revealing,), (Cell(0, DRIVER_PERSISTENT, (0, 1)),))
+    later = Plan((copying, revealing), (Cell(0, PER_INFERENCE, (0,)), Cell(1, DRIVER_PERSISTENT, (0, 1))))
     (left,), (_, right) = firmware.run(alone).cells, firmware.run(later).cells
     assert left.init == right.init
     assert [i.stage for i in left.inferences] == [i.stage for i in right.inferences]

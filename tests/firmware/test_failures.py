@@ -8,7 +8,7 @@ import pytest
 
 from harness.build.firmware_tree import Edit
 from harness.errors import ConsoleError
-from harness.plan import DRIVER_MODES, PER_INFERENCE, PERSISTENT, Cell, Plan, plan_comparison
+from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, Cell, Plan, plan_comparison
 
 
 @pytest.fixture(params=DRIVER_MODES, ids=str)
@@ -51,7 +51,7 @@ def test_a_timeout_stops_the_npu_and_leaves_nothing(firmware, both_lifetimes):
 
 def test_a_payload_that_is_cut_short_is_a_driver_error(firmware, revealing):
     compiled = replace(revealing.compiled, command_stream=revealing.compiled.command_stream[:-4])
-    run = firmware.run(plan_comparison(replace(revealing, compiled=compiled), [PERSISTENT], (0,)))
+    run = firmware.run(plan_comparison(replace(revealing, compiled=compiled), [DRIVER_PERSISTENT], (0,)))
     assert run.cells[0].status == "driver-error"
     assert run.faults[0].details == {"error": "bad-stream", "where": "network"}
 
@@ -148,6 +148,6 @@ def test_an_exception_before_main_is_the_first_record(firmware, both_lifetimes):
 
 def test_other_cells_run_after_a_refused_one(firmware, revealing):
     refused = replace(revealing, compiled=replace(revealing.compiled, command_stream=b"COP9" + bytes(96)))
-    cells = (Cell(0, PERSISTENT, (0,)), Cell(1, PER_INFERENCE, (0,)))
+    cells = (Cell(0, DRIVER_PERSISTENT, (0,)), Cell(1, PER_INFERENCE, (0,)))
     run = firmware.run(Plan((refused, revealing), cells))
     assert [cell.status for cell in run.cells] == ["driver-error", "ok"]

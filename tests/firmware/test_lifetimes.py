@@ -8,7 +8,7 @@ import pytest
 
 from harness.build.firmware_tree import Edit
 from harness.models.compiled import Bytes
-from harness.plan import DRIVER_MODES, PER_INFERENCE, PERSISTENT, plan_comparison
+from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, plan_comparison
 
 FILE_OF_STEPS = "runner/lifetime.c"
 
@@ -31,7 +31,7 @@ def test_per_inference_objects_start_from_zero(firmware, revealing):
 
 
 def test_persistent_scratch_keeps_what_the_last_run_left(firmware, revealing):
-    (cell,) = firmware.run(plan_comparison(revealing, [PERSISTENT], (0, 1))).cells
+    (cell,) = firmware.run(plan_comparison(revealing, [DRIVER_PERSISTENT], (0, 1))).cells
     first_input = revealing.inputs[0].tensors[0]
     assert [inference.outputs[2] for inference in cell.inferences] == [bytes(16), first_input[:16]]
 
@@ -57,7 +57,7 @@ def test_what_was_created_is_zeroed_and_given_back(sound):
 
 def test_weights_and_scratch_of_no_size_are_not_created(firmware, revealing):
     compiled = replace(revealing.compiled, weights=b"", scratch_size=Bytes(0))
-    plan = plan_comparison(replace(revealing, compiled=compiled), [PERSISTENT], (0,))
+    plan = plan_comparison(replace(revealing, compiled=compiled), [DRIVER_PERSISTENT], (0,))
     (cell,) = firmware.run(plan).cells
     assert cell.init.counts["buffers"] == 4
 
@@ -110,7 +110,7 @@ def test_a_leaked_batch_is_reported_at_the_end(firmware, both_lifetimes):
 def test_inputs_that_are_not_rewritten_show_in_the_outputs(firmware, revealing):
     steps = ".steps = STEPS(&rewind_inputs_step, "
     defect = Edit(FILE_OF_STEPS, steps + "&write_step,", steps)
-    (cell,) = firmware.run(plan_comparison(revealing, [PERSISTENT], (0, 1)), defect).cells
+    (cell,) = firmware.run(plan_comparison(revealing, [DRIVER_PERSISTENT], (0, 1)), defect).cells
     assert [inference.outputs[0] for inference in cell.inferences] == [bytes(100), bytes(100)]
 
 

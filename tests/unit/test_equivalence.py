@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.plan import PERSISTENT
+from harness.plan import DRIVER_PERSISTENT
 from harness.results.equivalence import Reference, compare
 from harness.results.run_record import Fault, Instructions, RunRecord
 
@@ -97,7 +97,7 @@ def test_a_longer_lifetime_that_costs_more_is_found(run: RunRecord) -> None:
 def test_a_left_object_is_found_with_its_mode(run: RunRecord) -> None:
     leaky = replace(run, cells=(run.cells[0], replace(run.cells[1], live_objects=1)))
     (finding,) = compare(leaky, ORACLE, CLOCK_HZ).findings
-    assert (finding.check, finding.mode) == ("live-objects", PERSISTENT)
+    assert (finding.check, finding.mode) == ("live-objects", DRIVER_PERSISTENT)
 
 
 def test_a_fault_is_a_finding_that_counts_as_faulted(run: RunRecord) -> None:
