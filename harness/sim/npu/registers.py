@@ -21,7 +21,7 @@ class Registers:
         return self._command(register).fields[field]
 
     def signed(self, register: str, bits: int = 16) -> int:
-        """Return a register of `bits` bits as a two's complement number.  Raises CommandError like `value`."""
+        """Return a register of `bits` bits as a signed number.  Raises CommandError like `value`."""
         value = self.value(register)
         return value - (value >> (bits - 1) << bits)
 
