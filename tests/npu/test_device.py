@@ -215,7 +215,7 @@ def test_device_computes_what_the_bare_stream_does(network, clock, name):
     assert net.outputs() == expected
 
 
-def test_register_of_an_earlier_stream_is_not_there_for_the_next(network, npu, clock, command):
+def test_register_of_an_earlier_stream_is_not_there_for_the_next(network, clock, command):
     net = network("deep_autoencoder", 256)
     npu = net.device(clock)
     npu.write(CMD, Cmd.RUN)
