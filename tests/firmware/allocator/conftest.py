@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.build.firmware_tree import Edit
+from harness.build.firmware_tree import Edit, FirmwareTree
 from harness.data_files import data_folder
 from harness.plan import Plan, Program
 
@@ -37,6 +37,7 @@ class Outcomes:
 
 
 RunChecks = Callable[..., Outcomes]
+WriteAllocator = Callable[..., Path]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -56,6 +57,21 @@ def run_checks(firmware) -> RunChecks:
         return Outcomes({record.text("name"): record.number("line") for record in records})
 
     return run
+
+
+@pytest.fixture(scope="session")
+def write_allocator(tmp_path_factory) -> WriteAllocator:
+    """Write the firmware's folder `memory`, with these edits to it, into a new folder, and return that."""
+
+    def write(*edits: Edit) -> Path:
+        folder = tmp_path_factory.mktemp("allocator")
+        (folder / "memory").mkdir()
+        for name, text in FirmwareTree(edits=edits).sources().items():
+            if name.startswith("memory/"):
+                (folder / name).write_text(text, encoding="utf-8")
+        return folder
+
+    return write
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.build.firmware_tree import Edit, FirmwareTree
+from harness.build.firmware_tree import Edit
 
 HERE = Path(__file__).parent
+LOCK = HERE / "threads_lock.c"
+COMPILER = ("gcc", "-std=c11", "-g", "-O1", "-fsanitize=thread", "-pthread")
 TIMEOUT_SECONDS = 60
 RACE_STATUS = 66  #: how a program ends in which ThreadSanitizer has found a data race
 SANITIZER_OPTIONS = f"exitcode={RACE_STATUS} halt_on_error=1"
@@ -20,9 +22,6 @@ SANITIZER_OPTIONS = f"exitcode={RACE_STATUS} halt_on_error=1"
 # An older sanitizer finds no place for its shadow memory where a newer kernel randomises addresses as much as
 # it does (github.com/google/sanitizers/issues/1716). A container may forbid to switch that off.
 LAUNCHERS: tuple[tuple[str, ...], ...] = (("setarch", "-R"), ())
-
-
-COMPILER = ("gcc", "-std=c11", "-g", "-O1", "-fsanitize=thread", "-pthread")
 
 
 def compile_for_threads(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -45,15 +44,11 @@ class Sanitizer:
             timeout=TIMEOUT_SECONDS,
         )
 
-    def share_allocator(self, folder: Path, lock: Path, *edits: Edit) -> subprocess.CompletedProcess[str]:
-        """Build threads.c with the firmware's allocator, as edited, and with this lock; run it."""
-        for name, text in FirmwareTree(edits=edits).sources().items():
-            if name.startswith("memory/"):
-                (folder / name).parent.mkdir(exist_ok=True)
-                (folder / name).write_text(text, encoding="utf-8")
-        modules = (str(folder / "memory" / name) for name in ("heap.c", "temp.c"))
-        program = folder / "threads"
-        built = compile_for_threads(program, f"-I{folder}", str(HERE / "threads.c"), str(lock), *modules)
+    def share(self, allocator: Path, lock: Path) -> subprocess.CompletedProcess[str]:
+        """Build threads.c with the allocator in this folder and with this lock, and run it."""
+        modules = (HERE / "threads.c", lock, allocator / "memory/heap.c", allocator / "memory/temp.c")
+        program = allocator / "threads"
+        built = compile_for_threads(program, f"-I{allocator}", *map(str, modules))
         assert built.returncode == 0, built.stderr
         return self.run(program)
 
@@ -74,13 +69,14 @@ def sanitizer(tmp_path_factory) -> Sanitizer:
     pytest.skip("ThreadSanitizer does not run on this host")
 
 
-def test_threads_may_share_an_allocator(sanitizer, tmp_path):
-    run = sanitizer.share_allocator(tmp_path, HERE / "threads_lock.c")
+def test_threads_may_share_an_allocator(sanitizer, write_allocator):
+    run = sanitizer.share(write_allocator(), LOCK)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_the_lock_of_a_program_without_threads_is_a_data_race(sanitizer, tmp_path):
-    run = sanitizer.share_allocator(tmp_path, tmp_path / "memory" / "temp_lock.c")
+def test_the_lock_of_a_program_with_one_thread_is_not_enough(sanitizer, write_allocator):
+    allocator = write_allocator()
+    run = sanitizer.share(allocator, allocator / "memory/temp_lock.c")
     assert run.returncode == RACE_STATUS
     assert "ThreadSanitizer: data race" in run.stderr
 
@@ -102,7 +98,7 @@ FORGOTTEN_LOCKS = {
 
 
 @pytest.mark.parametrize("operation", FORGOTTEN_LOCKS)
-def test_an_operation_that_forgets_the_lock_is_a_data_race(sanitizer, tmp_path, operation):
-    run = sanitizer.share_allocator(tmp_path, HERE / "threads_lock.c", *FORGOTTEN_LOCKS[operation])
+def test_an_operation_that_forgets_the_lock_is_a_data_race(sanitizer, write_allocator, operation):
+    run = sanitizer.share(write_allocator(*FORGOTTEN_LOCKS[operation]), LOCK)
     assert run.returncode == RACE_STATUS
     assert "ThreadSanitizer: data race" in run.stderr
