@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.plan import Mode
 from harness.results.equivalence import Saving
 from harness.results.report import ModelReport
-from harness.results.summary import AXES, Summary, cells_of, value_on, warm_inference
+from harness.results.summary import AXES, Summary, cell_in, value_on, warm_inference
 
 HOST_TIME_NOTE = (
     "The time of mapping and of allocating depends on a host's kernel and heap: "
@@ -23,7 +23,9 @@ _COUNT_NAMES = {
     "zeroed": "bytes zeroed",
     "cleaned": "bytes cleaned",
     "invalidated": "bytes invalidated",
+    "pages": "page table entries written",
     "tlb": "TLB operations",
+    "reused": "allocations from kept blocks",
 }
 
 
@@ -91,8 +93,7 @@ def _steps(summary: Summary) -> Iterator[Change]:
 
 
 def _effect(model: ModelReport, before: Mode, after: Mode) -> Effect | None:
-    warm = {cell.mode: warm_inference(cell) for cell in cells_of(model)}
-    first, second = warm.get(before), warm.get(after)
+    first, second = warm_inference(cell_in(model, before)), warm_inference(cell_in(model, after))
     if first is None or second is None or model.comparison is None:
         return None
     savings = {(saving.before, saving.after): saving for saving in model.comparison.savings}

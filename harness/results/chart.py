@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.plan import Mode
 from harness.results.report import ModelReport
 from harness.results.run_record import COST_PHASES
-from harness.results.summary import cells_of, warm_inference
+from harness.results.summary import cell_in, warm_inference
 
 _MOST_TICKS = 6
 
@@ -66,11 +66,8 @@ def chart(model: ModelReport, modes: Sequence[Mode]) -> Chart | None:
 
 
 def _phases(model: ModelReport, mode: Mode) -> dict[str, int]:
-    for cell in cells_of(model):
-        warm = warm_inference(cell)
-        if cell.mode == mode and warm is not None:
-            return {phase: warm.stage.phases[phase] for phase in COST_PHASES}
-    return {}
+    warm = warm_inference(cell_in(model, mode))
+    return {} if warm is None else {phase: warm.stage.phases[phase] for phase in COST_PHASES}
 
 
 def _segments(phases: dict[str, int], scale: int) -> tuple[Segment, ...]:

@@ -1,4 +1,4 @@
-"""Where the outputs of one input first differ: the place in the tensor, and the bytes around it."""
+"""Where the outputs of one input first differ: the region of the tensor, and the bytes around it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ShownByte:
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorRegion:
     """The part of a tensor that differs."""
 
     tensor: Tensor
     offset: int  #: in bytes, of the first byte that differs
     element: tuple[int, ...]  #: index of the first element that differs
-    region: tuple[tuple[int, int], ...]  #: for each dimension, the first and the last index that differ
+    bounds: tuple[tuple[int, int], ...]  #: for each dimension, the first and the last index that differ
     elements: int  #: how many elements differ
     context_offset: int  #: in bytes, of the first byte of `context`
     context: tuple[ShownByte, ...]
@@ -51,7 +51,7 @@ class OutputDifference:
     before_index: int  #: of the inference
     after: Mode  #: where it gave another output
     after_index: int
-    place: Place
+    region: TensorRegion
 
 
 def first_output_difference(run: RunRecord, compiled: CompiledModel) -> OutputDifference | None:
@@ -67,7 +67,7 @@ def first_output_difference(run: RunRecord, compiled: CompiledModel) -> OutputDi
                     before_index=first.index,
                     after=cell.mode,
                     after_index=inference.index,
-                    place=locate(tensor, before, after),
+                    region=locate(tensor, before, after),
                 )
     return None
 
@@ -79,7 +79,7 @@ def _completed(run: RunRecord) -> Iterator[tuple[CellRecord, Inference]]:
                 yield cell, inference
 
 
-def locate(tensor: Tensor, before: bytes, after: bytes) -> Place:
+def locate(tensor: Tensor, before: bytes, after: bytes) -> TensorRegion:
     """Where two contents of one tensor differ; they must, and have the tensor's size.
 
     Bytes are compared, not values: a NaN is equal to itself here, and 0.0 is not -0.0.
@@ -90,11 +90,11 @@ def locate(tensor: Tensor, before: bytes, after: bytes) -> Place:
     offset = int(differ.argmax())
     start = max(0, offset - CONTEXT_BYTES)
     shown = slice(start, offset + CONTEXT_BYTES + 1)
-    return Place(
+    return TensorRegion(
         tensor=tensor,
         offset=offset,
         element=tuple(indices[0].tolist()),
-        region=tuple(zip(indices.min(axis=0).tolist(), indices.max(axis=0).tolist(), strict=True)),
+        bounds=tuple(zip(indices.min(axis=0).tolist(), indices.max(axis=0).tolist(), strict=True)),
         elements=len(indices),
         context_offset=start,
         context=tuple(ShownByte(a, b) for a, b in zip(before[shown], after[shown], strict=True)),

@@ -16,7 +16,7 @@ from harness.results.chart import Chart, chart
 from harness.results.difference import CONTEXT_BYTES, OutputDifference, first_output_difference
 from harness.results.report import ModelReport, Report
 from harness.results.run_record import COST_PHASES, PHASES, CellRecord, Stage
-from harness.results.summary import ModelSummary, cells_of, summarise, value_on, warm_inference
+from harness.results.summary import ModelSummary, cell_in, summarise, value_on, warm_inference
 
 MARKS = {"pass": "✓", "fail": "✕", "error": "!", "not run": "·"}
 
@@ -43,8 +43,8 @@ class ModelView:
 
     summary: ModelSummary
     chart: Chart | None
-    counts: Group  #: of one warm inference
-    details: tuple[Group, ...]
+    counts: tuple[Group, ...]
+    details: tuple[Group, ...]  #: shown on demand
     difference: OutputDifference | None
 
 
@@ -89,15 +89,19 @@ def _words(name: str) -> str:
 
 def _view(model: ModelSummary, modes: Sequence[Mode]) -> ModelView:
     report = model.report
-    cells = {cell.mode: cell for cell in cells_of(report)}
-    chosen = [cells.get(mode) for mode in modes]
+    chosen = [cell_in(report, mode) for mode in modes]
     return ModelView(
         summary=model,
         chart=chart(report, modes),
-        counts=Group("each inference, once warm", _used(_rows(chosen, _warm_counts, count_name))),
+        counts=tuple(_counts(chosen)),
         details=tuple(_details(chosen)),
         difference=_difference(report),
     )
+
+
+def _counts(cells: Sequence[CellRecord | None]) -> Iterator[Group]:
+    yield Group("each inference, once warm", _used(_rows(cells, _warm_counts, count_name)))
+    yield Group("from initialisation to destroy", _rows(cells, _whole_cell, _words))
 
 
 def _details(cells: Sequence[CellRecord | None]) -> Iterator[Group]:
@@ -106,13 +110,18 @@ def _details(cells: Sequence[CellRecord | None]) -> Iterator[Group]:
     yield Group("instructions of destroy", _used(_rows(cells, lambda cell: cell.destroy.phases, _words)))
     yield Group("initialisation", _used(_rows(cells, lambda cell: cell.init.counts, count_name)))
     yield Group("destroy", _used(_rows(cells, lambda cell: cell.destroy.counts, count_name)))
-    yield Group("initialisation to destroy", _rows(cells, _whole_cell, _words))
 
 
 def _whole_cell(cell: CellRecord) -> Mapping[str, int]:
     return {
-        "peak of the DMA pool, bytes": cell.pool_peak,
-        "bytes of the pool left at the end": cell.pool_used,
+        "instructions of initialisation": cell.init.cost,
+        "instructions of destroy": cell.destroy.cost,
+        "DMA pool held between inferences, bytes": cell.pool_held,
+        "DMA pool at its peak, bytes": cell.pool_peak,
+        "DMA pool left at the end, bytes": cell.pool_used,
+        "temporary memory held, bytes": cell.temp_held,
+        "temporary memory at its peak, bytes": cell.temp_peak,
+        "heap at its peak, bytes": cell.heap_peak,
         "objects left at the end": cell.live_objects,
     }
 

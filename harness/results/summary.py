@@ -127,8 +127,15 @@ def cells_of(model: ModelReport) -> tuple[CellRecord, ...]:
     return () if model.run is None else model.run.cells
 
 
-def warm_inference(cell: CellRecord) -> Inference | None:
+def cell_in(model: ModelReport, mode: Mode) -> CellRecord | None:
+    """The first cell of a model in a mode; None where it was not run in it."""
+    return next((cell for cell in cells_of(model) if cell.mode == mode), None)
+
+
+def warm_inference(cell: CellRecord | None) -> Inference | None:
     """The inference whose cost is shown: the last that completed, never the first of its cell."""
+    if cell is None:
+        return None
     completed = [each for each in cell.inferences if each.status == "ok" and each.index > 0]
     return completed[-1] if completed else None
 

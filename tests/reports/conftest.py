@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import BuildError
 from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.plan import DriverLifetime, Mode
-from harness.results.assembly import COUNTS
+from harness.plan import ALL_MODES, PER_INFERENCE, PERSISTENT, Mode
 from harness.results.equivalence import Comparison, Finding, Saving
 from harness.results.report import ModelReport, Report
 from harness.results.run_record import (
+    COUNTS,
     PHASES,
     CellRecord,
     Inference,
@@ -24,12 +23,6 @@ from harness.results.run_record import (
     Stage,
 )
 
-LIFETIMES = ("per-inference", "persistent")
-EIGHT_MODES = tuple(
-    Mode(DriverLifetime(driver), io, temp)
-    for driver, io, temp in product(LIFETIMES, LIFETIMES, ("malloc", "caching"))
-)
-BASE, LONGEST = EIGHT_MODES[0], EIGHT_MODES[-1]
 OUTPUT = bytes(range(24))
 
 
@@ -63,7 +56,9 @@ def cell(mode: Mode) -> CellRecord:
         Inference(index, label, "ok", NpuCycles(109_096), 109_200, stage(mode), (OUTPUT,))
         for index, label in enumerate("ABA")
     )
-    return CellRecord(0, mode, "ok", stage(BASE), inferences, stage(BASE), 0, 0, pool_peak=182_320)
+    return CellRecord(
+        0, mode, "ok", stage(PER_INFERENCE), inferences, stage(PER_INFERENCE), 0, 0, pool_peak=182_320
+    )
 
 
 def run_of(modes: tuple[Mode, ...]) -> RunRecord:
@@ -102,7 +97,7 @@ def compiled(name: str) -> CompiledModel:
     )
 
 
-def model_of(name: str, *findings: Finding, modes: tuple[Mode, ...] = EIGHT_MODES) -> ModelReport:
+def model_of(name: str, *findings: Finding, modes: tuple[Mode, ...] = ALL_MODES) -> ModelReport:
     return ModelReport(name, compiled(name), run_of(modes), comparison_of(modes, *findings))
 
 
@@ -110,9 +105,11 @@ def report_of(*models: ModelReport) -> Report:
     return Report("0.1.0", "sim", "simulator", 256, {"vela": "5.2.0", "unicorn": "2.1.4"}, models)
 
 
-def spoilt(name: str, mode: Mode = LONGEST) -> ModelReport:
+def spoilt(name: str, mode: Mode = PERSISTENT) -> ModelReport:
     """A model whose second inference gives other bytes in one mode, in rows 1 and columns 1 to 2."""
-    report = model_of(name, Finding("outputs-modes", mode, 1, f"output differs from {BASE}: byte 17"))
+    report = model_of(
+        name, Finding("outputs-modes", mode, 1, f"output differs from {PER_INFERENCE}: byte 17")
+    )
     assert report.run is not None
     wrong = bytearray(OUTPUT)
     wrong[17] ^= 0xFF  # element [1, 1, 1] of 2 x 3 x 4
@@ -150,7 +147,7 @@ def unreferenced(name: str) -> ModelReport:
 
 @pytest.fixture
 def modes() -> tuple[Mode, ...]:
-    return EIGHT_MODES
+    return ALL_MODES
 
 
 @pytest.fixture

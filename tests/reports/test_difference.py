@@ -25,9 +25,9 @@ def test_a_seeded_difference_is_placed(make, modes) -> None:
     found = first_output_difference(model.run, model.compiled)
     assert found is not None
     assert (found.before, found.after, found.after_index, found.input) == (modes[0], modes[-1], 1, "B")
-    assert found.place.element == (1, 1, 1)
-    assert found.place.region == ((1, 1), (1, 2), (1, 2))
-    assert (found.place.elements, found.place.total, found.place.offset) == (2, 24, 17)
+    assert found.region.element == (1, 1, 1)
+    assert found.region.bounds == ((1, 1), (1, 2), (1, 2))
+    assert (found.region.elements, found.region.total, found.region.offset) == (2, 24, 17)
 
 
 def test_a_repeat_that_differs_is_found_within_one_mode(make, modes) -> None:
@@ -50,8 +50,8 @@ def test_an_inference_that_failed_is_not_held_against_others(make, modes) -> Non
 
 def test_bytes_are_compared_not_values() -> None:
     zeros = np.zeros(4, np.float32)
-    place = locate(FLOATS, zeros.tobytes(), np.array([0, -0.0, 0, 0], np.float32).tobytes())
-    assert (place.element, place.elements, place.offset) == ((0, 1), 1, 7)
+    region = locate(FLOATS, zeros.tobytes(), np.array([0, -0.0, 0, 0], np.float32).tobytes())
+    assert (region.element, region.elements, region.offset) == ((0, 1), 1, 7)
 
 
 @given(st.binary(min_size=40, max_size=40), st.integers(0, 39), st.integers(1, 255))
@@ -59,10 +59,10 @@ def test_the_bytes_shown_are_those_around_the_difference(data: bytes, offset: in
     tensor = Tensor("t", (40,), "int8", 4, Bytes(0), Bytes(40))
     other = bytearray(data)
     other[offset] ^= flip
-    place = locate(tensor, data, bytes(other))
-    end = place.context_offset + len(place.context)
-    assert place.offset == offset
-    assert bytes(shown.before for shown in place.context) == data[place.context_offset : end]
-    assert bytes(shown.after for shown in place.context) == other[place.context_offset : end]
-    assert place.context_offset == max(0, offset - CONTEXT_BYTES)
+    region = locate(tensor, data, bytes(other))
+    end = region.context_offset + len(region.context)
+    assert region.offset == offset
+    assert bytes(shown.before for shown in region.context) == data[region.context_offset : end]
+    assert bytes(shown.after for shown in region.context) == other[region.context_offset : end]
+    assert region.context_offset == max(0, offset - CONTEXT_BYTES)
     assert end == min(40, offset + CONTEXT_BYTES + 1)
