@@ -8,7 +8,7 @@ import pytest
 
 from harness.results.equivalence import Finding
 from harness.results.report import Report
-from harness.results.summary import Sameness, summarise
+from harness.results.summary import Sameness, summarise, warm_inference
 
 
 def test_a_finding_stands_in_its_own_cell_and_no_other(mixed: Report, modes) -> None:
@@ -88,3 +88,11 @@ def test_axes_that_do_not_differ_are_told_once(make, modes) -> None:
     summary = summarise(make.report(make.model("ds_cnn", modes=(modes[0], modes[4]))))
     assert summary.axes == ("driver",)
     assert summary.fixed == "io = per-inference, temp = malloc"
+
+
+def test_the_cost_shown_is_that_of_the_last_inference_that_completed(make, modes) -> None:
+    cell = make.model("ds_cnn", modes=modes[:1]).run.cells[0]
+    failed = replace(cell, inferences=(*cell.inferences[:2], replace(cell.inferences[2], status="timeout")))
+    assert warm_inference(cell) is cell.inferences[2]
+    assert warm_inference(failed) is cell.inferences[1]
+    assert warm_inference(replace(cell, inferences=cell.inferences[:1])) is None
