@@ -3,45 +3,33 @@
 Each check has a name, under which its findings appear in every report:
 
     status              an inference, a cell or the run ended with another status than ok
-    live-objects        driver objects or pool memory were left at the end of a cell
     outputs-repeat      the same input gave different outputs within one cell: state was left over
     outputs-modes       the same inference gave different outputs in two modes
     outputs-reference   an output differs from the reference implementation's
     npu-cycles          the same inference took different NPU cycles, in two modes or within one cell
     npu-cycles-zero     an inference completed in no cycles: the counter does not count
     npu-cycles-time     the cycles do not fill the time that the NPU was seen to work
-    cpu-direction       the longer lifetime does not cost less CPU
+    cpu-direction       kept driver objects do not cost less CPU
+
+The checks of resources.py come on top.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE, Mode
+from harness.results.finding import Finding
+from harness.results.resources import resource_findings
 from harness.results.run_record import CellRecord, Inference, RunRecord
 
 TIME_SLACK_CYCLES = 100
 """Two ticks of a 100 MHz timer at each end of the measured time, and the reading of it, at 1 GHz."""
 
 OutputDigests = tuple[str, ...]  #: SHA-256 of each output of one inference
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is not as it must be. `mode` and `index` are None where they do not apply."""
-
-    check: str
-    mode: Mode | None
-    index: int | None
-    detail: str
-
-    def __str__(self) -> str:
-        place = "" if self.mode is None else f" [{self.mode}]"
-        place += "" if self.index is None else f" inference {self.index}"
-        return f"{self.check}{place}: {self.detail}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +100,14 @@ def compare(run: RunRecord, reference: Reference, npu_clock_hz: int | None) -> C
     savings = tuple(_savings(cells))
     complete = not failures and _inferences(cells) > 0
     return Comparison(
-        findings=(*failures, *outputs, *against, *cycles, *_direction(savings)),
+        findings=(
+            *failures,
+            *outputs,
+            *against,
+            *cycles,
+            *resource_findings(cells),
+            *_direction(savings),
+        ),
         outputs_identical=complete and not outputs,
         npu_cycles_identical=complete and not cycles,
         oracle=reference.oracle,
@@ -138,9 +133,6 @@ def _failures(run: RunRecord) -> Iterator[Finding]:
                 )
         if cell.status != "ok":
             yield Finding("status", cell.mode, None, f"the cell ended with {cell.status}")
-        if cell.live_objects or cell.pool_used:
-            left = f"{cell.live_objects} objects and {cell.pool_used} bytes of the pool were left at the end"
-            yield Finding("live-objects", cell.mode, None, left)
     if run.status != "ok" and not run.faults:
         yield Finding("status", None, None, f"the run ended with {run.status}")
 
@@ -237,8 +229,10 @@ def _steady_cost(cell: CellRecord) -> float | None:
 
 
 def _direction(savings: Sequence[Saving]) -> Iterator[Finding]:
+    """Only kept driver objects must cost less: the cost of maps and heap is a host's kernel's and libc's."""
     for saving in savings:
-        if saving.after_instructions >= saving.before_instructions:
+        driver_alone = replace(saving.before, driver=saving.after.driver) == saving.after
+        if driver_alone and saving.after_instructions >= saving.before_instructions:
             detail = (
                 f"{saving.after_instructions:.0f} instructions per inference, "
                 f"{saving.before_instructions:.0f} in {saving.before}"

@@ -10,7 +10,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.report import Report
 from harness.results.summary import ModelSummary, Sameness, summarise
 

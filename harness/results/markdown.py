@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.results.changes import HOST_TIME_NOTE, Change, Effect, changes, count_name
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.report import Report
 from harness.results.summary import ModelSummary, Summary, summarise
 

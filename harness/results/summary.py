@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from harness.plan import Mode
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.report import ModelReport, Report, Verdict
 from harness.results.run_record import CellRecord, Inference, NpuCycles
 

@@ -10,7 +10,8 @@ import pytest
 from harness.errors import BuildError
 from harness.models.compiled import Bytes, CompiledModel, Tensor
 from harness.plan import ALL_MODES, PER_INFERENCE, PERSISTENT, Mode
-from harness.results.equivalence import Comparison, Finding, Saving
+from harness.results.equivalence import Comparison, Saving
+from harness.results.finding import Finding
 from harness.results.report import ModelReport, Report
 from harness.results.run_record import (
     COUNTS,

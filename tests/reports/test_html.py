@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import ModelError
 from harness.models.compiled import Tensor
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.html import to_html
 from harness.results.report import Report
 

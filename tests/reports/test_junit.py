@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import BoardError
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.junit import to_junit
 from harness.results.report import ModelReport, Report
 

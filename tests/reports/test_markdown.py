@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.markdown import to_markdown
 from harness.results.report import Report
 

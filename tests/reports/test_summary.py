@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.results.equivalence import Finding
+from harness.results.finding import Finding
 from harness.results.report import Report
 from harness.results.summary import Sameness, summarise, warm_inference
 

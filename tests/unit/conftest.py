@@ -9,6 +9,7 @@ import pytest
 from harness.models.compiled import Bytes, CompiledModel, Tensor
 from harness.plan import DRIVER_MODES, PER_INFERENCE, InputSet, Mode, Plan, PlannedModel, plan_comparison
 from harness.results.run_record import (
+    COUNTS,
     PHASES,
     CellRecord,
     Inference,
@@ -18,13 +19,16 @@ from harness.results.run_record import (
     Stage,
 )
 
-COUNTS = ("networks", "buffers", "inferences", "copied", "zeroed", "cleaned", "invalidated")
 OUTPUTS = {"A": (b"\x01\x02",), "B": (b"\x03\x04",)}
 
 
 def stage(**phases: int) -> Stage:
     instructions = {name: Instructions(phases.get(name, 0)) for name in PHASES}
-    return Stage(instructions, dict.fromkeys(COUNTS, 1))
+    return Stage(instructions, dict.fromkeys(COUNTS, 0))
+
+
+def with_counts(of: Stage, **counts: int) -> Stage:
+    return replace(of, counts={**of.counts, **counts})
 
 
 def inference(index: int, label: str, cost: int) -> Inference:
@@ -34,7 +38,7 @@ def inference(index: int, label: str, cost: int) -> Inference:
         status="ok",
         npu_cycles=NpuCycles(5000),
         elapsed_ns=5040,
-        stage=stage(create=cost, submit=20, wait=30),
+        stage=with_counts(stage(create=cost, submit=20, wait=30), inferences=1),
         outputs=OUTPUTS[label],
     )
 

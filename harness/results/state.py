@@ -1,0 +1,28 @@
+"""What memory held before the start must not show in what comes out.
+
+    state-fill      an inference came out otherwise when RAM was filled with other bytes before the start
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.results.equivalence import first_difference
+from harness.results.finding import Finding
+from harness.results.run_record import RunRecord
+
+
+def fill_findings(run: RunRecord, refilled: RunRecord, fill: int) -> Iterator[Finding]:
+    """Hold a run against the same image's run on RAM that was filled with `fill` before the start."""
+    for cell, again in zip(run.cells, refilled.cells, strict=False):
+        for one, other in zip(cell.inferences, again.inferences, strict=False):
+            if one.status != other.status:
+                difference = f"it ended with {other.status} instead of {one.status}"
+            else:
+                difference = first_difference(one.outputs, other.outputs)
+            if difference:
+                detail = f"with RAM filled with {fill:#04x} before the start, {difference}"
+                yield Finding("state-fill", cell.mode, one.index, detail)
+    if len(run.cells) != len(refilled.cells):
+        detail = f"with RAM filled with {fill:#04x}, {len(refilled.cells)} of {len(run.cells)} cells completed"
+        yield Finding("state-fill", None, None, detail)
