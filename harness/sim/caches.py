@@ -6,8 +6,10 @@ unification, which the NPU does not see.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.sim.coherency import CoherencyChecker
 from harness.sim.core import Core
 from harness.sim.ending import GuestFatal
 from harness.sim.memory import CACHE_LINE, PAGE, PageViews, PhysicalMemory
@@ -37,9 +39,10 @@ CACHE_ENABLE = 1 << 2  # SCTLR_ELx.C
 class CacheMaintenance:
     """Hears every SYS instruction and moves the lines it names."""
 
-    def __init__(self, core: Core, memory: PhysicalMemory) -> None:
+    def __init__(self, core: Core, memory: PhysicalMemory, checkers: Sequence[CoherencyChecker] = ()) -> None:
         self._core = core
         self._memory = memory
+        self._checkers = checkers
         # (exception level, virtual page) → its bytes, until translation changes. Firmware maintains
         # thousands of lines at a time; finding the bytes of each anew would cost most.
         self._pages: dict[tuple[int, int], PageViews] = {}
@@ -73,6 +76,8 @@ class CacheMaintenance:
             page.memory[line] = page.cpu[line]
         if maintenance.invalidates:
             page.cpu[line] = page.memory[line]
+        for checker in self._checkers:
+            checker.maintain(page.address + start, invalidates=maintenance.invalidates)
 
     def _find(self, el: int, page: int) -> PageViews:
         found = translate(Request(page, el), self._core, self._memory)

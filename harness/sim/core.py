@@ -20,7 +20,9 @@ from typing import Protocol
 from unicorn import (
     UC_ARCH_ARM64,
     UC_HOOK_INTR,
+    UC_HOOK_MEM_READ,
     UC_HOOK_MEM_UNMAPPED,
+    UC_HOOK_MEM_WRITE,
     UC_MEM_FETCH_UNMAPPED,
     UC_MODE_ARM,
     UC_PROT_ALL,
@@ -38,11 +40,18 @@ from unicorn.arm64_const import (
     UC_ARM64_REG_X0,
 )
 from unicorn.unicorn_py3.arch.arm64 import UcAArch64
-from unicorn.unicorn_py3.unicorn import MMIO_READ_CFUNC, MMIO_WRITE_CFUNC, Uc, UcError, uclib
+from unicorn.unicorn_py3.unicorn import (
+    HOOK_MEM_ACCESS_CFUNC,
+    MMIO_READ_CFUNC,
+    MMIO_WRITE_CFUNC,
+    Uc,
+    UcError,
+    uclib,
+)
 
 from harness.sim.counting import InstructionCounter
 from harness.sim.ending import GuestFatal
-from harness.sim.hooks import INSTRUCTION_CALLBACK, Operands, add_instruction_hook
+from harness.sim.hooks import INSTRUCTION_CALLBACK, Operands, add_hook, add_instruction_hook
 from harness.sim.memory import Ram, Window
 from harness.sim.registers import SCR_EL3, SystemRegister
 
@@ -55,7 +64,7 @@ class Cause(Enum):
 
     SLICE_ENDED = -1
     WAITING = -2  #: WFI; PC is after it
-    NO_DATA_MEMORY = -3  #: a load or store met a physical address with nothing behind it; PC is at it
+    NO_DATA_MEMORY = -3  #: the bus refused a load or store, as it does where there is no memory; PC is at it
     NO_CODE_MEMORY = -4  #: so did a fetch; PC is the address
     UNDEFINED = 1  #: PC is at the instruction
     SUPERVISOR_CALL = 2  #: PC is after the SVC
@@ -82,8 +91,12 @@ class Stop:
     pc: int
 
 
+class ExternalAbort(Exception):
+    """Raised by a device: the bus answers the access with an error."""
+
+
 class Device(Protocol):
-    """A peripheral behind a register window."""
+    """A peripheral behind a register window; both accesses may raise ExternalAbort."""
 
     def read(self, offset: int) -> int:
         """Return the register at `offset` bytes from the start of the window."""
@@ -102,8 +115,8 @@ class Core:
         self._cause: Cause | None = None
         self._failure: BaseException | None = None
         self._handle = self._engine._uch
-        self._pstate = ctypes.c_uint64()
-        self._pstate_at = ctypes.byref(self._pstate)
+        self._value = ctypes.c_uint64()
+        self._value_at = ctypes.byref(self._value)
         self._keep: list[object] = []  # callbacks and arrays that native code points to
         self.counter = InstructionCounter(self._engine)
         self._engine.hook_add(UC_HOOK_INTR, self._on_exception)
@@ -123,6 +136,9 @@ class Core:
         def read(_engine: int, offset: int, _size: int, _key: int) -> int:
             try:
                 return device_read(offset)
+            except ExternalAbort:
+                self._refuse()
+                return 0
             except BaseException as error:
                 self._fail(error)
                 return 0
@@ -130,6 +146,8 @@ class Core:
         def write(_engine: int, offset: int, _size: int, value: int, _key: int) -> None:
             try:
                 device_write(offset, value)
+            except ExternalAbort:
+                self._refuse()
             except BaseException as error:
                 self._fail(error)
 
@@ -146,7 +164,7 @@ class Core:
     @property
     def pc(self) -> int:
         """Address of the next instruction; inside a system-register handler, of the one being executed."""
-        return int(self._engine.reg_read(UC_ARM64_REG_PC))
+        return self._register(UC_ARM64_REG_PC)
 
     @pc.setter
     def pc(self, value: int) -> None:
@@ -155,9 +173,7 @@ class Core:
     @property
     def pstate(self) -> int:
         """NZCV, DAIF and the mode, laid out as in SPSR_ELx."""
-        # Read with every cache operation, so without the binding's detour of three microseconds.
-        uclib.uc_reg_read(self._handle, UC_ARM64_REG_PSTATE, self._pstate_at)
-        return self._pstate.value
+        return self._register(UC_ARM64_REG_PSTATE)
 
     @property
     def el(self) -> int:
@@ -178,6 +194,11 @@ class Core:
         if number == ZERO_REGISTER:
             return int(self._engine.reg_read(UC_ARM64_REG_SP)) if stack else 0
         return int(self._engine.reg_read(_general(number)))
+
+    def _register(self, number: int) -> int:
+        # Done for every cache operation, so without the binding's detour of three microseconds.
+        uclib.uc_reg_read(self._handle, number, self._value_at)
+        return self._value.value
 
     def read_system(self, register: SystemRegister) -> int:
         """Return a system register as Unicorn holds it."""
@@ -208,6 +229,25 @@ class Core:
     def on_system_operation(self, handler: Callable[[SystemRegister, int], bool]) -> None:
         """Tell `handler` of every SYS (DC, IC, AT, TLBI); True keeps Unicorn from doing it."""
         self._hook_instruction(UC_ARM64_INS_SYS, lambda _source, operation, value: handler(operation, value))
+
+    def on_load(self, window: Window, handler: Callable[[int, int], None]) -> None:
+        """Tell `handler` the physical address and the size of every load from `window`."""
+        self._hook_memory(UC_HOOK_MEM_READ, window, handler)
+
+    def on_store(self, window: Window, handler: Callable[[int, int], None]) -> None:
+        """Tell `handler` the physical address and the size of every store to `window`."""
+        self._hook_memory(UC_HOOK_MEM_WRITE, window, handler)
+
+    def _hook_memory(self, kind: int, window: Window, handler: Callable[[int, int], None]) -> None:
+        def hook(_engine: int, _access: int, address: int, size: int, _value: int, _key: int) -> None:
+            try:
+                handler(address, size)
+            except BaseException as error:
+                self._fail(error)
+
+        callback = HOOK_MEM_ACCESS_CFUNC(hook)
+        self._keep.append(callback)
+        add_hook(self._engine, kind, callback, (window.base, window.base + window.size - 1))
 
     def _hook_instruction(
         self, instruction: int, handler: Callable[[int, SystemRegister, int], bool]
@@ -247,6 +287,10 @@ class Core:
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error
+        self._engine.emu_stop()
+
+    def _refuse(self) -> None:
+        self._cause = Cause.NO_DATA_MEMORY
         self._engine.emu_stop()
 
     def _on_exception(self, engine: Uc, number: int, _data: object) -> None:

@@ -14,7 +14,7 @@ from unicorn import UC_HOOK_INSN
 from unicorn.unicorn_py3.arch.types import uc_hook_h
 from unicorn.unicorn_py3.unicorn import Uc, UcError, uclib
 
-FIRST_ADDRESS, LAST_ADDRESS = 1, 0  # a range that ends before it begins is the whole address space
+EVERYWHERE = 1, 0  # a range that ends before it begins
 
 
 class Operands(ctypes.Structure):
@@ -36,19 +36,22 @@ INSTRUCTION_CALLBACK = ctypes.CFUNCTYPE(
 )
 
 
-def add_hook(engine: Uc, kind: int, callback: Any) -> None:
-    """Register a C callback of the type that `kind` (UC_HOOK_...) asks for; the caller keeps it alive."""
-    _add(engine, kind, callback)
+def add_hook(engine: Uc, kind: int, callback: Any, between: tuple[int, int] = EVERYWHERE) -> None:
+    """Register a C callback of the type that `kind` (UC_HOOK_...) asks for; the caller keeps it alive.
+
+    It is called for addresses from the first of `between` to the last; for data they are physical.
+    """
+    _add(engine, kind, callback, between)
 
 
 def add_instruction_hook(engine: Uc, instruction: int, callback: Any) -> None:
     """Register an INSTRUCTION_CALLBACK for UC_ARM64_INS_...; the caller keeps it alive."""
-    _add(engine, UC_HOOK_INSN, callback, ctypes.c_int(instruction))
+    _add(engine, UC_HOOK_INSN, callback, EVERYWHERE, ctypes.c_int(instruction))
 
 
-def _add(engine: Uc, kind: int, callback: Any, *further: ctypes.c_int) -> None:
+def _add(engine: Uc, kind: int, callback: Any, between: tuple[int, int], *further: ctypes.c_int) -> None:
     handle = uc_hook_h()
-    everywhere = ctypes.c_uint64(FIRST_ADDRESS), ctypes.c_uint64(LAST_ADDRESS)
-    status = uclib.uc_hook_add(engine._uch, ctypes.byref(handle), kind, callback, None, *everywhere, *further)
+    first, last = map(ctypes.c_uint64, between)
+    status = uclib.uc_hook_add(engine._uch, ctypes.byref(handle), kind, callback, None, first, last, *further)
     if status:
         raise UcError(status)

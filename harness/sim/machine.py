@@ -23,10 +23,11 @@ from harness.sim.ending import (
 from harness.sim.image import Image
 from harness.sim.interruption import Interrupted, Interruption
 from harness.sim.memory import PhysicalMemory, Window, check_map, make_ram
-from harness.sim.npu import EthosU85, NpuConfig
+from harness.sim.npu import EthosU85, NpuConfig, Watch
+from harness.sim.npu_faults import FaultyNpu, PlannedFault
 from harness.sim.npu_port import NpuPort
 from harness.sim.output import ConsoleClosed
-from harness.sim.parameters import Parameters
+from harness.sim.parameters import NpuFault, Parameters
 from harness.sim.processor import Processor
 from harness.sim.run_statistics import Statistics
 from harness.sim.uart import Console, Uart
@@ -34,6 +35,7 @@ from harness.sim.uart import Console, Uart
 SLICE = 50_000  # instructions; some hundredths of a second of host time at worst
 UART_SIZE = 0x1000
 ETHOSU_SIZE = 0x4000
+NS_PER_MICROSECOND = 1_000
 
 
 class Machine:
@@ -46,7 +48,7 @@ class Machine:
         interruption: Interruption,
         report: Callable[[str], None],
     ) -> None:
-        """Build the board; `report` is told of NPU faults. Raises MemoryMapError."""
+        """Build the board; `report` is told of NPU faults as they happen. Raises MemoryMapError."""
         self._parameters = parameters
         self._console = console
         self._interruption = interruption
@@ -59,12 +61,21 @@ class Machine:
                 make_ram(sram, fill=parameters.fill, cached=False),
             )
         )
-        self._processor = Processor(self.memory, cache_model=parameters.cache_model)
+        self._processor = Processor(
+            self.memory, cache_model=parameters.cache_model, cache_check=parameters.cache_check
+        )
         self._clock = self._processor.clock
-        ethosu = EthosU85(NpuConfig(parameters.macs), self.memory, self._clock.now)
+        self._fault = _planned_fault(parameters)
+        watches: list[Watch] = [checker.access for checker in self._processor.checkers]
+        if self._fault is not None:
+            watches.append(self._fault.watch)
+        ethosu = EthosU85(NpuConfig(parameters.macs), self.memory, self._clock.now, watches)
         self._npu = NpuPort(ethosu, self._clock, interruption, report)
-        self._processor.core.map_device(uart, Uart(console, self._on_eot))
-        self._processor.core.map_device(npu, self._npu)
+        self._uart = Uart(console, self._on_eot, parameters.uart_fault_after)
+        self._processor.core.map_device(uart, self._uart)
+        self._processor.core.map_device(
+            npu, self._npu if self._fault is None else FaultyNpu(self._npu, self._fault, self._clock)
+        )
 
     def start(self, image: Image) -> None:
         """Load the application and put the core at its entry. Raises MemoryMapError."""
@@ -93,6 +104,12 @@ class Machine:
         except GuestFatal as fatal:
             return fatal_ending(fatal)
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return what is to be said at the end, a line each: planned faults, missing cache maintenance."""
+        findings = (finding for checker in self._processor.checkers for finding in checker.findings())
+        planned = (self._fault, self._uart.fault)
+        return tuple(str(remark) for remark in (*planned, *findings) if remark is not None)
+
     def statistics(self, wall_time: float) -> Statistics:
         """Return what has been done so far; `wall_time` is what it took, in seconds."""
         spent = os.times()
@@ -118,6 +135,14 @@ class Machine:
         if self._parameters.shutdown_on_eot:
             self._shut_down = True
             self._processor.core.counter.set_limit(0)
+
+
+def _planned_fault(parameters: Parameters) -> PlannedFault | None:
+    kind = NpuFault(parameters.npu_fault)
+    if kind is NpuFault.NONE:
+        return None
+    delay = parameters.npu_fault_delay_us * NS_PER_MICROSECOND
+    return PlannedFault(kind, parameters.npu_fault_job, delay)
 
 
 def _windows(parameters: Parameters) -> tuple[Window, Window, Window, Window]:

@@ -93,6 +93,8 @@ def _run(machine: Machine, options: Options, interruption: Interruption) -> int:
         _complain(ending.message)
     elif ending.message:
         _print(ending.message, hurried=ending.hurried)
+    for remark in machine.remarks():
+        _complain(remark, hurried=ending.hurried)
     if options.statistics:
         _print(str(machine.statistics(wall_time)), hurried=ending.hurried)
     return ending.exit_code
@@ -121,5 +123,5 @@ def _print(text: str, *, hurried: bool = False) -> None:
     (offer if hurried else send)(STDOUT, bytearray(f"{text}\n".encode()))
 
 
-def _complain(text: str) -> None:
-    send(STDERR, bytearray(f"{text}\n".encode()))
+def _complain(text: str, *, hurried: bool = False) -> None:
+    (offer if hurried else send)(STDERR, bytearray(f"{text}\n".encode()))

@@ -30,6 +30,8 @@ PROT_READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 # MAP_FIXED is 0x10 on Linux (asm-generic/mman-common.h); Python's mmap module cannot place a mapping.
 MAP_PRIVATE_FIXED = mmap.MAP_PRIVATE | 0x10
 
+NO_BYTES = memoryview(b"")
+
 Bytes = NDArray[np.uint8]
 
 
@@ -68,6 +70,11 @@ class Ram:
     cpu: Bytes
     memory: Bytes
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether the views are two arrays."""
+        return self.cpu is not self.memory
+
     def place(self, address: int, size: int) -> slice | None:
         """Return where in the views `size` bytes from `address` on are, None unless all of them are here."""
         start = address - self.window.base
@@ -76,13 +83,11 @@ class Ram:
 
 @dataclass(frozen=True)
 class PageViews:
-    """One page as the core sees it and as the bus masters do."""
+    """The page at a physical address, as the core sees it and as the bus masters do."""
 
+    address: int
     cpu: memoryview
     memory: memoryview
-
-
-NO_PAGE = PageViews(memoryview(b""), memoryview(b""))
 
 
 class PhysicalMemory:
@@ -117,8 +122,8 @@ class PhysicalMemory:
         """Return the bytes of the page at `address` in both views; both are empty where there is no RAM."""
         for ram in self.rams:
             if place := ram.place(address, PAGE):
-                return PageViews(ram.cpu[place].data, ram.memory[place].data)
-        return NO_PAGE
+                return PageViews(address, ram.cpu[place].data, ram.memory[place].data)
+        return PageViews(address, NO_BYTES, NO_BYTES)
 
 
 def allocate(size: int, fill: int) -> Bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
 Value: TypeAlias = bool | int | str
@@ -16,6 +17,19 @@ V = TypeVar("V", bool, int, str)
 
 MAX_NAME_DISTANCE = 0.6  # difflib's own default: below it a suggestion confuses more than it helps
 BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
+NO_JOB = -1
+
+
+class NpuFault(StrEnum):
+    """How the job that `host.ethosu.fault_job` chooses goes wrong."""
+
+    NONE = "none"
+    STATUS_ERROR = "status-error"  #: a parse error in the middle of the stream
+    BUS_ERROR = "bus-error"  #: an access in the middle of the stream fails
+    HANG = "hang"  #: it never ends, and writes nothing
+    LATE = "late"  #: it starts, and so ends, later than it should
+    EARLY = "early"  #: it has ended before the core's next instruction
+    LOST_COMPLETION = "lost-completion"  #: it ends, and STATUS goes on saying that it runs
 
 
 class ParameterError(Exception):
@@ -29,7 +43,7 @@ class Parameter:
     name: str
     description: str
     default: Value
-    choices: tuple[int, ...] = ()  #: the only values allowed; empty means any within `low`..`high`
+    choices: tuple[int | str, ...] = ()  #: the only values allowed; empty means any within `low`..`high`
     low: int = 0
     high: int = 2**64 - 1
     hexadecimal: bool = False  #: shown as an address in listings
@@ -40,14 +54,16 @@ class Parameter:
             if text.lower() not in BOOLEANS:
                 raise ParameterError(f"{self.name}={text}: a boolean is 0, 1, true or false")
             return BOOLEANS[text.lower()]
-        if isinstance(self.default, str):
-            return text
+        value = text if isinstance(self.default, str) else self._number(text)
+        if self.choices and value not in self.choices:
+            raise ParameterError(f"{self.name}={text}: allowed are {', '.join(map(str, self.choices))}")
+        return value
+
+    def _number(self, text: str) -> int:
         try:
             value = int(text, 0)
         except ValueError:
             raise ParameterError(f"{self.name}={text}: not an integer") from None
-        if self.choices and value not in self.choices:
-            raise ParameterError(f"{self.name}={text}: allowed are {', '.join(map(str, self.choices))}")
         if not self.low <= value <= self.high:
             raise ParameterError(
                 f"{self.name}={text}: allowed are {self._text(self.low)} to {self._text(self.high)}"
@@ -58,7 +74,8 @@ class Parameter:
         """Return the parameter's line of `--list-params`, in the form that `-f` of an FVP reads back."""
         kind = {bool: "bool", int: "int", str: "string"}[type(self.default)]
         default = self._text(self.default)
-        limits = "" if isinstance(self.default, bool | str) else f" : [{self._limits()}]"
+        limited = self.choices or not isinstance(self.default, bool | str)
+        limits = f" : [{self._limits()}]" if limited else ""
         return (
             f"{self.name}={default}".ljust(44)
             + f" # ({kind}, init-time) default = '{default}' : {self.description}{limits}"
@@ -78,7 +95,7 @@ def _parameter(
     default: V,
     description: str,
     *,
-    choices: tuple[int, ...] = (),
+    choices: tuple[int | str, ...] = (),
     low: int = 0,
     high: int = 2**64 - 1,
     hexadecimal: bool = False,
@@ -105,8 +122,31 @@ class Parameters:
     shutdown_on_eot: bool = _parameter(
         "host.uart0.shutdown_on_eot", False, "End the simulation when the UART sends EOT (ASCII 4)"
     )
+    npu_fault: str = _parameter(
+        "host.ethosu.fault",
+        NpuFault.NONE.value,
+        "What goes wrong with the job that host.ethosu.fault_job chooses",
+        choices=tuple(fault.value for fault in NpuFault),
+    )
+    npu_fault_job: int = _parameter(
+        "host.ethosu.fault_job",
+        NO_JOB,
+        "Number of the job that goes wrong, counting writes of CMD.run from 0; -1 is none",
+        low=NO_JOB,
+    )
+    npu_fault_delay_us: int = _parameter(
+        "host.ethosu.fault_delay_us", 1000, "Simulated microseconds that a late job starts late by"
+    )
+    uart_fault_after: int = _parameter(
+        "host.uart0.fault_after",
+        0,
+        "Number of the byte whose write to the UART is refused by an external abort, once; 0 is none",
+    )
     cache_model: bool = _parameter(
         "host.cache_model", True, "Keep what the CPU sees of the DRAM apart from what the NPU sees of it"
+    )
+    cache_check: bool = _parameter(
+        "host.cache_check", False, "Name missing cache maintenance at the end; needs host.cache_model"
     )
     entry_el: int = _parameter("host.cpu.entry_el", 3, "Exception level at the entry point", low=1, high=3)
     dram_base: int = _address("host.memory.dram_base", 0x8000_0000, "First address of the DRAM")
@@ -118,7 +158,7 @@ class Parameters:
     fill: int = _parameter(
         "host.memory.fill",
         0,
-        "Byte that memory holds before anything is written to it",
+        "Byte that all DRAM and NPU SRAM hold where the application and --data put nothing",
         high=0xFF,
         hexadecimal=True,
     )
@@ -149,7 +189,16 @@ def parse_parameters(assignments: Iterable[str]) -> Parameters:
             raise ParameterError(f"there is no parameter '{name}'{hint}")
         attribute, parameter = TABLE[name]
         values[attribute] = parameter.parse(text)
-    return replace(Parameters(), **values)
+    parameters = replace(Parameters(), **values)
+    _check(parameters)
+    return parameters
+
+
+def _check(parameters: Parameters) -> None:
+    if (parameters.npu_fault == NpuFault.NONE) != (parameters.npu_fault_job == NO_JOB):
+        raise ParameterError("host.ethosu.fault and host.ethosu.fault_job need each other")
+    if parameters.cache_check and not parameters.cache_model:
+        raise ParameterError("host.cache_check needs host.cache_model")
 
 
 def list_parameters() -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from harness.sim.caches import CacheMaintenance
 from harness.sim.clock import VirtualClock
+from harness.sim.coherency import CoherencyChecker
 from harness.sim.core import Cause, Core, Stop
 from harness.sim.ending import GuestFatal
 from harness.sim.exceptions import ALL_MASKED, HANDLER_STACK, FaultLoop, describe, take
-from harness.sim.memory import PhysicalMemory
+from harness.sim.memory import PhysicalMemory, Ram
 from harness.sim.monitors import PerformanceMonitors
 from harness.sim.registers import HCR_EL2, MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
 from harness.sim.timer import GenericTimer
@@ -25,11 +26,12 @@ LEFT_BY_HIGHER_LEVELS = ((3, SCR_EL3, 0x501), (2, HCR_EL2, 1 << 31))
 class Processor:
     """One core and what belongs to it, on the RAM of `memory`."""
 
-    def __init__(self, memory: PhysicalMemory, *, cache_model: bool) -> None:
+    def __init__(self, memory: PhysicalMemory, *, cache_model: bool, cache_check: bool = False) -> None:
         self.core = Core()
         self.clock = VirtualClock(self.core.counter)
         self._memory = memory
-        self._caches = CacheMaintenance(self.core, memory)
+        self.checkers = [self._check(ram) for ram in memory.rams if cache_check and ram.is_cached]
+        self._caches = CacheMaintenance(self.core, memory, self.checkers)
         self._monitors = PerformanceMonitors(self._instructions_now, self._time_now)
         self._timer = GenericTimer(self._time_now)
         self._faults = FaultLoop()
@@ -57,6 +59,12 @@ class Processor:
         if not stop.cause.is_fetch:
             self.core.counter.leave_block(stop.pc)
         take(trap, self.core)
+
+    def _check(self, ram: Ram) -> CoherencyChecker:
+        checker = CoherencyChecker(ram, lambda: self.core.pc)
+        self.core.on_load(ram.window, checker.load)
+        self.core.on_store(ram.window, checker.store)
+        return checker
 
     def _read(self, register: SystemRegister) -> int | None:
         if register == MIDR_EL1:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.sim.core import ExternalAbort
 from harness.sim.interruption import Interruption
 from harness.sim.output import offer, send
 
@@ -46,13 +47,26 @@ class Console:
 
 
 class Uart:
-    """The device, as seen through its register window."""
+    """The device, as seen through its register window.
 
-    def __init__(self, console: Console, on_eot: Callable[[], None]) -> None:
+    The write of byte `fault_after`, counted from one, is refused instead of carried out; zero lets all pass.
+    """
+
+    def __init__(self, console: Console, on_eot: Callable[[], None], fault_after: int = 0) -> None:
         self._console = console
         self._append = console.pending.append
         self._on_eot = on_eot
+        self._fault_after = fault_after
+        self._until_fault = fault_after
         self._settings = dict(SETTINGS)
+
+    @property
+    def fault(self) -> str | None:
+        """What is to be said of the planned fault, None when none was planned."""
+        if not self._fault_after:
+            return None
+        happened = "yes" if self._until_fault <= 0 else "no"
+        return f"harness-sim: uart0-fault byte={self._fault_after} happened={happened}"
 
     def read(self, offset: int) -> int:
         """Return a register; DATA and reserved registers read as zero."""
@@ -61,8 +75,11 @@ class Uart:
         return self._settings.get(offset, IDENTITY.get(offset, 0))
 
     def write(self, offset: int, value: int) -> None:
-        """Write a register; raises as `Console.flush`."""
+        """Write a register; raises as `Console.flush`, and ExternalAbort where a fault is due."""
         if offset == DATA:
+            self._until_fault -= 1
+            if not self._until_fault:
+                raise ExternalAbort
             byte = value & 0xFF
             self._append(byte)
             if byte == NEWLINE:

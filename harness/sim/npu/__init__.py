@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from harness.sim.npu.config import MAC_COUNTS, NpuConfig
 from harness.sim.npu.device import EthosU85
-from harness.sim.npu.faults import BusFault, FaultKind, NpuFault
+from harness.sim.npu.faults import BusFault, CommandError, FaultKind, NpuFault
 from harness.sim.npu.interpreter import Execution, execute
 from harness.sim.npu.memory import Memory
 from harness.sim.npu.payload import Payload, PayloadError, parse_payload
+from harness.sim.npu.watch import Access, Watch
 
 __all__ = [
     "MAC_COUNTS",
+    "Access",
     "BusFault",
+    "CommandError",
     "EthosU85",
     "Execution",
     "FaultKind",
@@ -30,6 +33,7 @@ __all__ = [
     "NpuFault",
     "Payload",
     "PayloadError",
+    "Watch",
     "execute",
     "parse_payload",
 ]

@@ -5,7 +5,7 @@ Register offsets and status bits as in Vela 5.2, regor/architecture/ethosu85/eth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
@@ -17,6 +17,7 @@ from harness.sim.npu.machine import REGIONS, Machine
 from harness.sim.npu.memory import Memory
 from harness.sim.npu.pmu import FIRST_REGISTER, LAST_REGISTER, Activity, Event, Pmu
 from harness.sim.npu.program import Program, prepare
+from harness.sim.npu.watch import Access, Watch
 
 ID, STATUS, CMD, RESET = 0x00, 0x04, 0x08, 0x0C
 QBASE, QREAD, QCONFIG, QSIZE, PROT, CONFIG = 0x10, 0x18, 0x1C, 0x20, 0x24, 0x28
@@ -96,17 +97,20 @@ class EthosU85:
     that are not modelled read 0 and ignore writes.
     """
 
-    def __init__(self, config: NpuConfig, memory: Memory, clock: Callable[[], int]) -> None:
-        """Power on.  `clock` returns NPU cycles since then."""
+    def __init__(
+        self, config: NpuConfig, memory: Memory, clock: Callable[[], int], watches: Sequence[Watch] = ()
+    ) -> None:
+        """Power on.  `clock` returns NPU cycles since then; `watches` are told of every access to memory."""
         self._config = config
         self._memory = memory
+        self._watches = watches
         self._clock = clock
         self.last_fault: NpuFault | None = None
         self._protection = 0
         self._reset()
 
     def _reset(self) -> None:
-        self._machine = Machine(self._memory)
+        self._machine = Machine(self._memory, self._watches)
         self._pmu = Pmu()
         self._plain = dict.fromkeys(_PLAIN_REGISTERS, 0)
         self._job: _Job | None = None
@@ -203,8 +207,11 @@ class EthosU85:
         if size % 4 or not 0 < size <= MAX_STREAM_BYTES:
             detail = f"QSIZE is {size}; a stream has whole words and 4 to {MAX_STREAM_BYTES} bytes"
             return Program((), 0, 0, NpuFault(FaultKind.PARSE, 0, "QSIZE", detail))
+        address = self._address(QBASE)
         try:
-            stream = self._memory.view(self._address(QBASE), size).tobytes()
+            for watch in self._watches:
+                watch(Access(0, "QBASE", Channel.COMMAND, address, size))
+            stream = self._memory.view(address, size).tobytes()
         except BusFault as error:
             fault = NpuFault(FaultKind.BUS, 0, "QBASE", str(error), channel=Channel.COMMAND)
             return Program((), 0, 0, fault)

@@ -46,6 +46,7 @@ def run(program: Program, config: NpuConfig, machine: Machine, ports: tuple[Port
 
 def _run_step(step: Step, machine: Machine) -> NpuFault | None:
     offset, name = step.command.offset, step.command.name
+    machine.begin(offset, name)
     try:
         step.operation.run(machine)
     except CommandError as error:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from harness.sim.npu.faults import AccessFault, BusFault, Channel, CommandError
 from harness.sim.npu.memory import Memory
+from harness.sim.npu.watch import Access, Watch
 
 REGIONS = 8
 LUT_BYTES = 2048
@@ -22,8 +23,10 @@ class Machine:
     The table RAM keeps its content from one stream to the next; the chaining buffers do not.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, watches: Sequence[Watch] = ()) -> None:
         self._memory = memory
+        self._watches = watches
+        self._command = 0, ""
         self._base_pointers: tuple[int, ...] = ()
         self.lut: NDArray[np.uint8] = np.zeros(LUT_BYTES, np.uint8)
         self._chains: dict[int, NDArray[np.integer[Any]]] = {}
@@ -33,12 +36,18 @@ class Machine:
         self._base_pointers = tuple(base_pointers)
         self._chains.clear()
 
+    def begin(self, offset: int, opcode: str) -> None:
+        """Take note of the command whose accesses follow."""
+        self._command = offset, opcode
+
     def view(self, region: int, offset: int, size: int, channel: Channel) -> NDArray[np.uint8]:
         """Return the bytes of a region.  Raises AccessFault when there is no memory."""
         if region >= len(self._base_pointers):
             raise CommandError(f"region {region} has no base pointer")
         address = self._base_pointers[region] + offset
         try:
+            for watch in self._watches:
+                watch(Access(*self._command, channel, address, size))
             return self._memory.view(address, size)
         except BusFault as fault:
             raise AccessFault(fault, region, channel) from fault

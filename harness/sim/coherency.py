@@ -1,0 +1,159 @@
+"""Cache maintenance that is missing, named: who touched which bytes too early, and who left them behind.
+
+Beside each byte of cached RAM the checker keeps whether the CPU has stored to it and not cleaned it since
+("dirty"), and whether the NPU has written it and the CPU has neither invalidated nor overwritten it since
+("stale"). Three things are findings:
+
+* `npu-read-dirty`: the NPU reads dirty bytes, and may get what memory held before;
+* `cpu-read-stale`: the CPU loads stale bytes, and may get what its cache held before;
+* `npu-write-dirty`: the NPU writes to a cache line with dirty bytes, whose eviction may undo the write.
+
+What a real cache happens to do does not matter: any line may be evicted, or fetched ahead, at any time.
+Reads concern single bytes, so owners that share a line do not disturb each other by them; only an eviction
+concerns the whole line.
+
+A finding is one line of text, which begins with what it is and goes on with `name=value` fields:
+
+    harness-sim: coherency npu-read-dirty address=0xa0000040 bytes=128 pc=0x88201234 job=0 at=0x1c op=OP_CONV
+
+`address` is the first byte concerned, and `bytes` counts from the first to the last in each cache line.
+Findings of one kind and one `pc` in neighbouring lines are one; `pc` is that of the load, or of the store
+that dirtied the line last. `job` is the NPU's latest job, counted from 0. `at` and `op` are the NPU
+operation's offset in the command stream and its name, QBASE for the fetch of the stream; a load has neither.
+`job`, `at` and `op` are those of the first occurrence in the first line.
+
+Stores by exclusive and atomic instructions are not seen, because Unicorn reports none of them.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from harness.sim.memory import CACHE_LINE, Ram
+from harness.sim.npu import Access
+
+YES = [b"\1" * size for size in range(CACHE_LINE + 1)]
+NO = [bytes(size) for size in range(CACHE_LINE + 1)]
+
+
+class Kind(StrEnum):
+    """What was done too early."""
+
+    NPU_READ_DIRTY = "npu-read-dirty"
+    CPU_READ_STALE = "cpu-read-stale"
+    NPU_WRITE_DIRTY = "npu-write-dirty"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Bytes from `first` up to `end` that were touched too early, and the first occasion."""
+
+    kind: Kind
+    pc: int
+    first: int
+    end: int
+    size: int
+    job: int
+    operation: tuple[int, str] | None = None
+
+    def __str__(self) -> str:
+        where = f"address={self.first:#x} bytes={self.size} pc={self.pc:#x} job={self.job}"
+        npu = f" at={self.operation[0]:#x} op={self.operation[1]}" if self.operation else ""
+        return f"harness-sim: coherency {self.kind} {where}{npu}"
+
+    @property
+    def line(self) -> int:
+        """Number of the cache line that the last byte is in."""
+        return (self.end - 1) // CACHE_LINE
+
+
+class CoherencyChecker:
+    """Hears of every load, store, cache operation and NPU access to one cached RAM."""
+
+    def __init__(self, ram: Ram, pc: Callable[[], int]) -> None:
+        """Take all bytes as neither dirty nor stale; `pc` returns the address of the current instruction."""
+        self._base = ram.window.base
+        self._ram = ram
+        self._pc = pc
+        # Maps of zeros that cost nothing before they are written; single bytes are reached fastest through
+        # the map itself, long ranges through the array that shares it.
+        self._dirty = mmap.mmap(-1, ram.window.size)
+        self._stale = mmap.mmap(-1, ram.window.size)
+        self._dirty_bytes = np.frombuffer(self._dirty, np.bool_)
+        self._stale_bytes = np.frombuffer(self._stale, np.bool_)
+        self._stores = np.zeros(ram.window.size // CACHE_LINE, np.uint64)  # line → pc of the last one
+        self._job = -1
+        # One entry for each cache line, in the order of their first occasions.
+        self._found: dict[tuple[Kind, int, int], Finding] = {}
+
+    def store(self, address: int, size: int) -> None:
+        """Hear of a store by the CPU, of at most a line."""
+        start = address - self._base
+        self._dirty[start : start + size] = YES[size]
+        self._stale[start : start + size] = NO[size]
+        self._stores[start // CACHE_LINE] = self._pc()
+
+    def load(self, address: int, size: int) -> None:
+        """Hear of a load by the CPU, of at most a line."""
+        start = address - self._base
+        if self._stale.find(b"\1", start, start + size) >= 0:
+            self._note(Finding(Kind.CPU_READ_STALE, self._pc(), address, address + size, size, self._job))
+
+    def maintain(self, address: int, *, invalidates: bool) -> None:
+        """Hear that a line was cleaned or invalidated: nothing in it is dirty, or stale if `invalidates`."""
+        if place := self._ram.place(address & -CACHE_LINE, CACHE_LINE):
+            self._dirty[place] = NO[CACHE_LINE]
+            if invalidates:
+                self._stale[place] = NO[CACHE_LINE]
+
+    def access(self, access: Access) -> None:
+        """Hear of an access by the NPU, just before it is made."""
+        if access.opcode == "QBASE":
+            self._job += 1
+        place = self._ram.place(access.address, access.size)
+        if place is None:
+            return
+        if access.is_write:
+            self._stale_bytes[place] = True
+            place = slice(place.start & -CACHE_LINE, -(-place.stop // CACHE_LINE) * CACHE_LINE)
+        self._note_dirty(place, access)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was found, those in neighbouring lines as one, by kind, program counter and address."""
+        merged: Finding | None = None
+        for _, finding in sorted(self._found.items()):
+            if merged is not None and _neighbours(merged, finding):
+                merged = replace(merged, end=finding.end, size=merged.size + finding.size)
+                continue
+            if merged is not None:
+                yield merged
+            merged = finding
+        if merged is not None:
+            yield merged
+
+    def _note_dirty(self, place: slice, access: Access) -> None:
+        dirty = np.flatnonzero(self._dirty_bytes[place]) + place.start
+        if not len(dirty):
+            return
+        lines, firsts = np.unique(dirty // CACHE_LINE, return_index=True)
+        lasts = np.append(firsts[1:], len(dirty)) - 1
+        kind = Kind.NPU_WRITE_DIRTY if access.is_write else Kind.NPU_READ_DIRTY
+        for line, first, last in zip(lines, dirty[firsts], dirty[lasts], strict=True):
+            start, end = self._base + int(first), self._base + int(last) + 1
+            operation = access.offset, access.opcode
+            self._note(Finding(kind, int(self._stores[line]), start, end, end - start, self._job, operation))
+
+    def _note(self, finding: Finding) -> None:
+        key = finding.kind, finding.pc, finding.line
+        known = self._found.get(key, finding)
+        first, end = min(known.first, finding.first), max(known.end, finding.end)
+        self._found[key] = replace(known, first=first, end=end, size=end - first)
+
+
+def _neighbours(one: Finding, next_one: Finding) -> bool:
+    return (one.kind, one.pc, one.line + 1) == (next_one.kind, next_one.pc, next_one.line)
