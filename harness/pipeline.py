@@ -33,14 +33,18 @@ from harness.processes import interrupt_all
 from harness.results.assembly import assemble
 from harness.results.calibration import prices_from
 from harness.results.cost import Prices, explain
-from harness.results.equivalence import Reference, compare
+from harness.results.equivalence import Comparison, Reference, compare
 from harness.results.report import ModelReport, Report
 from harness.results.run_record import RunRecord
+from harness.results.state import fill_findings
 from harness.settings import Settings
 from harness.versions import versions
 
 SEQUENCE = (0, 1, 0)
 """Inputs A, B, A: what B leaves behind shows in the second A."""
+
+FILLS = (0x00, 0xA5)
+"""What RAM holds before the start: zeros, and a pattern that no code takes for them."""
 
 Progress = Callable[[str, str], None]
 """Called with a model's name and what is being done for it."""
@@ -78,14 +82,17 @@ def compare_models(
     )
 
 
-def run_plan(plan: Plan, settings: Settings, on_line: Callable[[bytes], None] | None = None) -> Transcript:
-    """Build a plan's image, run it on the board, and return what it said."""
+def run_plan(plan: Plan, settings: Settings, fill: int | None = None) -> Transcript:
+    """Build a plan's image, run it on the board, and return what it said.
+
+    `fill` is the byte that the board fills its RAM with before the start; None leaves that to the board.
+    """
     image = build_image(plan, settings.board, settings.toolchain, settings.firmware)
     macs = plan.models[0].compiled.macs if plan.models else settings.macs
     fresh = plan.with_fresh_nonce()
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         stamped = image.stamped(fresh.nonce, Path(folder) / "runner.elf")
-        run = settings.board_with(macs).run(stamped, on_line)
+        run = settings.board_with(macs, fill).run(stamped)
     return parse_console(run.console, fresh.nonce, image.build)
 
 
@@ -111,6 +118,22 @@ def measure_prices(settings: Settings, progress: Progress = _silent) -> Prices:
     return prices_from(transcripts)
 
 
+def examine(
+    compiled: CompiledModel, inputs: tuple[InputSet, ...], reference: Reference, settings: Settings
+) -> tuple[RunRecord, Comparison]:
+    """Run a compiled model in the settings' modes, and hold everything against everything.
+
+    Where the board can fill its RAM, the same image runs once for each of FILLS, and must not show it.
+    """
+    plan = plan_comparison(PlannedModel(compiled, inputs), settings.modes, SEQUENCE)
+    fillable = settings.board.memory.fill_parameter is not None
+    runs = [assemble(run_plan(plan, settings, fill), plan) for fill in (FILLS if fillable else (None,))]
+    comparison = compare(runs[0], reference, settings.board.npu.clock_hz)
+    filled = zip(runs[1:], FILLS[1:], strict=False)
+    state = (finding for run, fill in filled for finding in fill_findings(runs[0], run, fill))
+    return runs[0], replace(comparison, findings=(*comparison.findings, *state))
+
+
 def _compare_source(source: ModelSource, settings: Settings, progress: Progress) -> ModelReport:
     report = ModelReport(source.name)
     try:
@@ -119,10 +142,9 @@ def _compare_source(source: ModelSource, settings: Settings, progress: Progress)
         report = replace(report, compiled=compiled)
         inputs = standard_inputs(compiled)
         progress(source.name, "reference")
-        reference = _reference(compiled, inputs)
+        reference = reference_for(compiled, inputs)
         progress(source.name, "build and run")
-        run = run_model(compiled, inputs, SEQUENCE, settings)
-        comparison = compare(run, reference, settings.board.npu.clock_hz)
+        run, comparison = examine(compiled, inputs, reference, settings)
         return replace(report, run=run, comparison=comparison)
     except HarnessError as error:
         return replace(report, error=error)
@@ -130,7 +152,8 @@ def _compare_source(source: ModelSource, settings: Settings, progress: Progress)
         progress(source.name, "done")
 
 
-def _reference(compiled: CompiledModel, inputs: tuple[InputSet, ...]) -> Reference:
+def reference_for(compiled: CompiledModel, inputs: tuple[InputSet, ...]) -> Reference:
+    """What the oracle says of a model's inputs, by their labels."""
     result = reference_outputs(compiled, inputs)
     if result.digests is None:
         return Reference(result.oracle, None, result.reason)

@@ -40,9 +40,11 @@ class Settings:
         """The same settings for other modes."""
         return replace(self, modes=tuple(modes))
 
-    def board_with(self, macs: int) -> Board:
-        """The board, its NPU configured to a MAC count."""
-        return Board(self.board, macs, self.parameters)
+    def board_with(self, macs: int, fill: int | None = None) -> Board:
+        """The board, its NPU configured to a MAC count, its RAM to be filled with a byte where it can be."""
+        name = self.board.memory.fill_parameter
+        filled = {} if fill is None or name is None else {name: fill}
+        return Board(self.board, macs, {**filled, **self.parameters})
 
 
 def resolve_settings(

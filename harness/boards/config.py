@@ -31,6 +31,7 @@ class Memory(_Section):
     npu_sram_size: Size
     dma_pool_base: Address
     dma_pool_size: Size
+    fill_parameter: str | None = None  #: the model parameter that fills RAM with a byte before the start
 
 
 class Uart(_Section):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.results.equivalence import Comparison, Finding
+from harness.results.equivalence import Comparison
+from harness.results.finding import Finding
 from harness.results.report import ModelReport
 
 

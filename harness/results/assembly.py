@@ -15,6 +15,7 @@ from harness.console.protocol import Record, Transcript
 from harness.errors import ConsoleError
 from harness.plan import Cell, Plan, mode_of
 from harness.results.run_record import (
+    COUNTS,
     PHASES,
     CellRecord,
     Fault,
@@ -25,7 +26,6 @@ from harness.results.run_record import (
     Stage,
 )
 
-COUNTS = ("networks", "buffers", "inferences", "copied", "zeroed", "cleaned", "invalidated")
 _BASE_KEYS = frozenset({"cell", "stage", "index", "total"})
 _FAULT_KEYS = frozenset({"cell", "index", "kind"})
 

@@ -1,6 +1,6 @@
 """What memory held before the start must not show in what comes out.
 
-    state-fill      an inference came out otherwise when RAM was filled with other bytes before the start
+state-fill      an inference came out otherwise when RAM was filled with other bytes before the start
 """
 
 from __future__ import annotations
@@ -24,5 +24,7 @@ def fill_findings(run: RunRecord, refilled: RunRecord, fill: int) -> Iterator[Fi
                 detail = f"with RAM filled with {fill:#04x} before the start, {difference}"
                 yield Finding("state-fill", cell.mode, one.index, detail)
     if len(run.cells) != len(refilled.cells):
-        detail = f"with RAM filled with {fill:#04x}, {len(refilled.cells)} of {len(run.cells)} cells completed"
+        detail = (
+            f"with RAM filled with {fill:#04x}, {len(refilled.cells)} of {len(run.cells)} cells completed"
+        )
         yield Finding("state-fill", None, None, detail)
