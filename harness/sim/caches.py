@@ -28,7 +28,6 @@ class Maintenance:
 BY_ADDRESS = {
     SystemRegister(1, 0, 7, 6, 1): Maintenance(invalidates=True),  # IVAC
     SystemRegister(1, 3, 7, 10, 1): Maintenance(cleans=True),  # CVAC
-    SystemRegister(1, 3, 7, 12, 1): Maintenance(cleans=True),  # CVAP
     SystemRegister(1, 3, 7, 14, 1): Maintenance(cleans=True, invalidates=True),  # CIVAC
 }
 BY_SET_AND_WAY = {SystemRegister(1, 0, 7, crm, 2) for crm in (6, 10, 14)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from harness.sim.coherency import Finding
 from harness.sim.core import Cause, Stop
 from harness.sim.ending import (
     SHUTDOWN,
@@ -106,9 +107,8 @@ class Machine:
 
     def remarks(self) -> tuple[str, ...]:
         """Return what is to be said at the end, a line each: planned faults, missing cache maintenance."""
-        findings = (finding for checker in self._processor.checkers for finding in checker.findings())
-        planned = (self._fault, self._uart.fault)
-        return tuple(str(remark) for remark in (*planned, *findings) if remark is not None)
+        remarks = (self._fault, self._uart.fault, *self._cache_findings())
+        return tuple(str(remark) for remark in remarks if remark is not None)
 
     def statistics(self, wall_time: float) -> Statistics:
         """Return what has been done so far; `wall_time` is what it took, in seconds."""
@@ -121,7 +121,11 @@ class Machine:
             wall_time=wall_time,
             npu_jobs=self._npu.jobs,
             npu_cycles=self._npu.cycles,
+            cache_findings=len(self._cache_findings()) if self._parameters.cache_check else None,
         )
+
+    def _cache_findings(self) -> list[Finding]:
+        return [finding for checker in self._processor.checkers for finding in checker.findings()]
 
     def _run_slice(self, simulated_limit: int | None) -> Stop:
         core = self._processor.core

@@ -64,9 +64,9 @@ class PlannedFault:
 class FaultyNpu:
     """The NPU's register window, with one fault to come.
 
-    A job that hangs or is late is held back: STATUS says that it runs, memory does not change, and no command
-    but a reset ends it. A late job is started by the first access after its delay, so what it writes is
-    written late too. A lost completion is a job that ran, whose end STATUS does not show before a reset.
+    A job that hangs or is late is held back: STATUS says that it runs, and memory does not change. A late job
+    is started by the first access after its delay, so what it writes is written late too. A lost completion
+    is a job that ran, whose end STATUS does not show. All three take no other job, and end with a reset.
     """
 
     def __init__(self, port: NpuPort, fault: PlannedFault, clock: VirtualClock) -> None:
@@ -81,13 +81,11 @@ class FaultyNpu:
 
     def read(self, offset: int) -> int:
         """Return a register."""
-        if offset == STATUS and (self._held is not None or self._lost):
+        if offset == STATUS and self._seems_busy:
             self._skipper.poll(self._release)
         self._let_go()
         value = self._port.read(offset)
-        if offset == STATUS and (self._held is not None or self._lost):
-            return STATUS_RUNNING
-        return value
+        return STATUS_RUNNING if offset == STATUS and self._seems_busy else value
 
     def write(self, offset: int, value: int) -> None:
         """Write a register. Raises GuestFatal when a stream gave no occasion for the fault."""
@@ -97,16 +95,20 @@ class FaultyNpu:
             self._lost = False
         if offset != CMD or not value & CMD_RUN:
             self._port.write(offset, value)
-        elif self._held is None:
-            self._run(value)
-
-    def _run(self, command: int) -> None:
-        self._runs += 1
-        if self._runs - 1 != self._fault.job:
-            self._port.write(CMD, command)
             return
+        chosen = self._runs == self._fault.job
+        self._runs += 1
+        if chosen:
+            self._fail(value)
+        elif not self._seems_busy:
+            self._port.write(CMD, value)
+
+    @property
+    def _seems_busy(self) -> bool:
+        return self._held is not None or self._lost
+
+    def _fail(self, command: int) -> None:
         self._fault.happened = True
-        self._skipper.restart()
         match self._fault.kind:
             case NpuFault.HANG | NpuFault.LATE:
                 self._held = command

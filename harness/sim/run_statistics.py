@@ -22,6 +22,7 @@ class Statistics:
     wall_time: float
     npu_jobs: int
     npu_cycles: int
+    cache_findings: int | None  #: None when nothing looked for them
 
     def __str__(self) -> str:
         simulated = self.simulated_ns / NS_PER_SECOND
@@ -35,6 +36,8 @@ class Statistics:
             f"{TOP_INSTANCE}.host.cpu0": f"{mips:.2f} MIPS ({self.instructions:12d} Inst)",
             f"{TOP_INSTANCE}.host.ethosu": f"{self.npu_jobs} jobs ({self.npu_cycles:12d} Cycles)",
         }
+        if self.cache_findings is not None:
+            rows[f"{TOP_INSTANCE}.host.cache_check"] = f"{self.cache_findings} findings"
         title = f"--- {TOP_INSTANCE} statistics: "
         body = "\n".join(f"{label:{LABEL}}: {value}" for label, value in rows.items())
         return f"{title:-<{WIDTH}}\n{body}\n{'-' * WIDTH}"

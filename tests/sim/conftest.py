@@ -27,7 +27,8 @@ SECTIONS {
 
 # What every program may use. `put_hex REG` sends sixteen digits and a newline and changes x10 to x14. After
 # `report_traps`, every exception is reported as five numbers (offset of its vector, ESR, FAR, ELR less the
-# label `trap`, SPSR without flags), and returns to the label `after`.
+# label `trap`, SPSR without flags), and returns to the label `after`. `npu_copy` has the NPU
+# copy bytes, waits for that, and changes x1 and x2.
 PRELUDE = """\
 .equ UART, 0x1a510000
 .equ NPU, 0x1a050000
@@ -50,6 +51,20 @@ PRELUDE = """\
   load x12, UART
   mov w11, #\\value
   str w11, [x12]
+.endm
+.macro npu_copy source, target, length
+  b 2f
+  .balign 16
+1: .word 0x130, 0x131, 0x4030, \\source, 0x4031, \\target, 0x4032, \\length, 0x10, 0x11, 0xffff0000
+2: load x1, NPU
+  adr x2, 1b
+  str w2, [x1, #0x10]
+  mov w2, #(2b - 1b)
+  str w2, [x1, #0x20]
+  mov w2, #1
+  str w2, [x1, #8]
+3: ldr w2, [x1, #4]
+  tbnz w2, #0, 3b
 .endm
 .macro finish
   put_byte 4

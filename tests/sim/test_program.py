@@ -79,6 +79,11 @@ def test_every_npu_can_be_chosen():
         ),
         (["-C", "host.cache_model=maybe"], "a boolean is"),
         (["-C", "host.cpu.entry_el=4"], "allowed are 1 to 3"),
+        (["-C", "host.ethosu.fault=slow"], "allowed are none, status-error, bus-error, hang, late, early"),
+        (["-C", "host.ethosu.fault=hang"], "host.ethosu.fault and host.ethosu.fault_job need each other"),
+        (["-C", "host.ethosu.fault_job=0"], "host.ethosu.fault and host.ethosu.fault_job need each other"),
+        (["-C", "host.ethosu.fault_job=-2"], "allowed are -1 to"),
+        (["-C", "host.cache_check=1", "-C", "host.cache_model=0"], "host.cache_check needs host.cache_model"),
         (["-C", "nonsense"], "not of the form NAME=VALUE"),
         (["--bogus"], "unrecognized arguments: --bogus"),
         (["--data", "file"], "not of the form FILE@ADDRESS"),
@@ -141,12 +146,13 @@ def test_untouched_memory_holds_the_fill_and_the_image_does_not(execute):
     program = """
       load x1, 0x80000000; ldr x5, [x1]; put_hex x5
       load x1, 0xfffffff8; ldr x5, [x1]; put_hex x5
+      load x1, 0x2400000; ldr x5, [x1]; put_hex x5
       adr x1, zeros; ldr x5, [x1]; put_hex x5
       finish
       zeros: .quad 0
     """
     fill = 0x5A5A_5A5A_5A5A_5A5A
-    assert execute(program, "-C", "host.memory.fill=0x5a").numbers == [fill, fill, 0]
+    assert execute(program, "-C", "host.memory.fill=0x5a").numbers == [fill, fill, fill, 0]
 
 
 @pytest.mark.parametrize(
