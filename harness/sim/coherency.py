@@ -4,7 +4,8 @@ Beside each byte of cached RAM the checker keeps whether the CPU has stored to i
 ("dirty"), and whether the NPU has written it and the CPU has neither invalidated nor overwritten it since
 ("stale"). Three things are findings:
 
-* `npu-read-dirty`: the NPU reads dirty bytes, and may get what memory held before;
+* `npu-read-dirty`: the NPU reads dirty bytes that it has not written itself since, and may get what memory
+  held before;
 * `cpu-read-stale`: the CPU loads stale bytes, and may get what its cache held before;
 * `npu-write-dirty`: the NPU writes to a cache line with dirty bytes, whose eviction may undo the write.
 
@@ -33,6 +34,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.sim.memory import CACHE_LINE, Ram
 from harness.sim.npu import Access
@@ -120,8 +122,12 @@ class CoherencyChecker:
             return
         if access.is_write:
             self._stale_bytes[place] = True
-            place = slice(place.start & -CACHE_LINE, -(-place.stop // CACHE_LINE) * CACHE_LINE)
-        self._note_dirty(place, access)
+            lines = slice(place.start & -CACHE_LINE, -(-place.stop // CACHE_LINE) * CACHE_LINE)
+            concerned = np.flatnonzero(self._dirty_bytes[lines]) + lines.start
+        else:
+            concerned = np.flatnonzero(self._dirty_bytes[place] & ~self._stale_bytes[place]) + place.start
+        if len(concerned):
+            self._note_lines(concerned, access)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what was found, those in neighbouring lines as one, by kind, program counter and address."""
@@ -136,14 +142,12 @@ class CoherencyChecker:
         if merged is not None:
             yield merged
 
-    def _note_dirty(self, place: slice, access: Access) -> None:
-        dirty = np.flatnonzero(self._dirty_bytes[place]) + place.start
-        if not len(dirty):
-            return
-        lines, firsts = np.unique(dirty // CACHE_LINE, return_index=True)
-        lasts = np.append(firsts[1:], len(dirty)) - 1
+    def _note_lines(self, places: NDArray[np.int64], access: Access) -> None:
+        """Note the dirty bytes at rising `places` of the RAM."""
+        lines, firsts = np.unique(places // CACHE_LINE, return_index=True)
+        lasts = np.append(firsts[1:], len(places)) - 1
         kind = Kind.NPU_WRITE_DIRTY if access.is_write else Kind.NPU_READ_DIRTY
-        for line, first, last in zip(lines, dirty[firsts], dirty[lasts], strict=True):
+        for line, first, last in zip(lines, places[firsts], places[lasts], strict=True):
             start, end = self._base + int(first), self._base + int(last) + 1
             operation = access.offset, access.opcode
             self._note(Finding(kind, int(self._stores[line]), start, end, end - start, self._job, operation))

@@ -61,6 +61,16 @@ def test_a_dirty_line_that_the_npu_writes_to_is_named(check):
     )
 
 
+def test_the_npu_may_read_what_it_wrote_to_a_dirty_line(check):
+    program = f"str x4, [x4, #8]; {copy(32)}; npu_copy {TARGET}, {TARGET + 4096}, 32"
+    assert [finding["kind"] for finding in check(program)[1]] == ["npu-write-dirty"]
+
+
+def test_what_the_cpu_stores_after_the_npu_is_dirty_again(check):
+    program = f"{copy(32)}; str x4, [x4, #8]; npu_copy {TARGET}, {TARGET + 4096}, 32"
+    assert [finding["kind"] for finding in check(program)[1]] == ["npu-read-dirty"]
+
+
 @pytest.mark.parametrize("operation", ["cvac", "civac", "ivac"])
 def test_a_line_that_is_cleaned_or_dropped_is_not_dirty(check, operation):
     program = f"str x3, [x3]; str x4, [x4]; dc {operation}, x3; dc {operation}, x4; {copy()}"
