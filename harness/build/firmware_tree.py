@@ -1,4 +1,4 @@
-"""The firmware's sources, as shipped or with edits applied."""
+"""The firmware's sources, as shipped, with somebody else's driver, or with edits applied."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.build.implementation import (
+    read_sources,
+    system_includes,
+    with_implementation,
+    without_adapters,
+)
 from harness.data_files import data_folder
 from harness.errors import UsageError
-
-_SUFFIXES = (".c", ".h", ".S")
 
 
 @dataclass(frozen=True)
@@ -23,18 +27,28 @@ class Edit:
 
 @dataclass(frozen=True)
 class FirmwareTree:
-    """A folder of firmware sources, and the edits to make to them on the way to the compiler."""
+    """A folder of firmware sources, and what is changed in them on the way to the compiler."""
 
     root: Path = field(default_factory=lambda: data_folder("firmware"))
     edits: tuple[Edit, ...] = ()
+    implementation: Path | None = None  #: a driver that takes the place of ours; see docs/driver-interface.md
+
+    @property
+    def system_includes(self) -> tuple[str, ...]:
+        """Folders among the sources that hold somebody else's files, which are included, without warnings."""
+        return system_includes(self.implementation)
 
     def sources(self) -> Mapping[str, str]:
-        """Every source file's text by its path below `root`, sorted.
+        """Every source file's text by its path below `root`.
 
-        Raises UsageError when an edit's file does not exist or its `old` does not occur exactly once.
+        Raises UsageError when an edit's file does not exist or its `old` does not occur exactly once, and
+        when there is no driver in the folder of the implementation.
         """
-        paths = sorted(path for path in self.root.rglob("*") if path.suffix in _SUFFIXES)
-        texts = {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+        shipped = read_sources(self.root)
+        if self.implementation is None:
+            texts = without_adapters(shipped)
+        else:
+            texts = with_implementation(shipped, self.implementation)
         for edit in self.edits:
             texts[edit.file] = _edited(texts, edit)
         return texts

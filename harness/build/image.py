@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.boards.config import BoardConfig
 from harness.build.elf import Elf, read_elf
 from harness.build.firmware_tree import FirmwareTree
+from harness.build.implementation import explain
 from harness.build.render import (
     NONCE_LENGTH,
     NONCE_PLACEHOLDER,
@@ -65,10 +66,11 @@ def build_image(
     """The image that runs `plan` on `board`, from the cache when it has been built before.
 
     Plans that differ in their nonce alone share an image. Raises BuildError when it cannot be built or does
-    not hold what it should, UsageError for a board or an edit that makes no sense, ModelError for a model
-    that the driver cannot run.
+    not hold what it should, UsageError for a board, an edit or an implementation that makes no sense,
+    ModelError for a model that the driver cannot run.
     """
-    sources = (firmware or FirmwareTree()).sources()
+    firmware = firmware or FirmwareTree()
+    sources = firmware.sources()
     rendered = render(plan, board)
     key = content_key(
         _CACHE_SCHEMA,
@@ -87,7 +89,7 @@ def build_image(
             path = folder / blob.file
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(blob.data)
-        _compile(folder, toolchain)
+        _compile(folder, toolchain, firmware)
         check_image(read_elf(folder / _ELF), rendered, board)
 
     return FirmwareImage(cached_folder("images", key, produce) / _ELF, build)
@@ -121,17 +123,27 @@ def _check_blob(elf: Elf, blob: Blob) -> None:
         )
 
 
-def _compile(folder: Path, toolchain: Toolchain) -> None:
+def _compile(folder: Path, toolchain: Toolchain, firmware: FirmwareTree) -> None:
+    included = tuple(f"{_FIRMWARE}/{name}" for name in firmware.system_includes)
+    files = (path for suffix in ("*.c", "*.S") for path in folder.rglob(suffix))
     sources = sorted(
-        path.relative_to(folder).as_posix() for suffix in ("*.c", "*.S") for path in folder.rglob(suffix)
+        path.relative_to(folder).as_posix()
+        for path in files
+        if not any(path.is_relative_to(folder / name) for name in included)
     )
-    toolchain.build(
-        folder,
-        sources,
-        includes=(_FIRMWARE, _GENERATED),
-        linker_script=f"{_GENERATED}/linker.ld",
-        output=_ELF,
-    )
+    try:
+        toolchain.build(
+            folder,
+            sources,
+            includes=(_FIRMWARE, _GENERATED),
+            system_includes=included,
+            linker_script=f"{_GENERATED}/linker.ld",
+            output=_ELF,
+        )
+    except BuildError as error:
+        if firmware.implementation is None:
+            raise
+        raise explain(error, firmware.implementation) from error
 
 
 def _write_sources(folder: Path, files: Iterable[tuple[str, str]]) -> None:

@@ -46,17 +46,25 @@ class Toolchain:
         return f"{self.name} {self.version}"
 
     def build(
-        self, folder: Path, sources: Sequence[str], includes: Sequence[str], linker_script: str, output: str
+        self,
+        folder: Path,
+        sources: Sequence[str],
+        includes: Sequence[str],
+        linker_script: str,
+        output: str,
+        system_includes: Sequence[str] = (),
     ) -> None:
         """Compile and link, in `folder`; all paths are relative to it, so nothing depends on where it is.
 
-        Raises BuildError with the command and its first errors.
+        What is included from `system_includes` gives no warnings. Raises BuildError with the command and its
+        first errors.
         """
         command = (
             *self.command,
             *self.flags,
             *_relative_debug_paths(self, folder),
             *(f"-I{include}" for include in includes),
+            *(f"-isystem{include}" for include in system_includes),
             f"-Wl,-T,{linker_script}",
             "-o",
             output,
@@ -132,5 +140,5 @@ def _relative_debug_paths(toolchain: Toolchain, folder: Path) -> tuple[str, ...]
 def _first_errors(output: str) -> tuple[str, ...]:
     """The lines that say what is wrong; the last lines of the output when none says so."""
     lines = [line for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()]
+    errors = [line for line in lines if "error" in line.lower() or "undefined reference" in line]
     return tuple(errors[:MAX_ERRORS] or lines[-MAX_ERRORS:])

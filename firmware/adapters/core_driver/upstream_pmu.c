@@ -1,0 +1,7 @@
+/* The core driver's counters of the Ethos-U85, which its common part refers to in newer releases. */
+
+#include "adapters/core_driver/settings.h"
+
+#if __has_include(<src/ethosu_pmu_u85.c>)
+#include <src/ethosu_pmu_u85.c>
+#endif
