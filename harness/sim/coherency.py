@@ -18,8 +18,8 @@ A finding is one line of text, which begins with what it is and goes on with `na
     harness-sim: coherency npu-read-dirty address=0xa0000040 bytes=128 pc=0x88201234 job=0 at=0x1c op=OP_CONV
 
 `address` is the first byte concerned, and `bytes` counts from the first to the last in each cache line.
-Findings of one kind and one `pc` in neighbouring lines are one; `pc` is that of the load, or of the store
-that dirtied the line last. `job` is the NPU's latest job, counted from 0. `at` and `op` are the NPU
+Findings of one kind and one `pc` in neighbouring lines are one; `pc` is that of the load, or of the first
+store to the line since it was clean. `job` is the NPU's latest job, counted from 0. `at` and `op` are the NPU
 operation's offset in the command stream and its name, QBASE for the fetch of the stream; a load has neither.
 `job`, `at` and `op` are those of the first occurrence in the first line.
 
@@ -88,7 +88,8 @@ class CoherencyChecker:
         self._stale = mmap.mmap(-1, ram.window.size)
         self._dirty_bytes = np.frombuffer(self._dirty, np.bool_)
         self._stale_bytes = np.frombuffer(self._stale, np.bool_)
-        self._stores = np.zeros(ram.window.size // CACHE_LINE, np.uint64)  # line → pc of the last one
+        # Line → pc of the store that dirtied it, zero for a clean line.
+        self._dirtied_by = np.zeros(ram.window.size // CACHE_LINE, np.uint64).data
         self._job = -1
         # One entry for each cache line, in the order of their first occasions.
         self._found: dict[tuple[Kind, int, int], Finding] = {}
@@ -98,7 +99,9 @@ class CoherencyChecker:
         start = address - self._base
         self._dirty[start : start + size] = YES[size]
         self._stale[start : start + size] = NO[size]
-        self._stores[start // CACHE_LINE] = self._pc()
+        line = start // CACHE_LINE
+        if not self._dirtied_by[line]:
+            self._dirtied_by[line] = self._pc()
 
     def load(self, address: int, size: int) -> None:
         """Hear of a load by the CPU, of at most a line."""
@@ -110,6 +113,7 @@ class CoherencyChecker:
         """Hear that a line was cleaned or invalidated: nothing in it is dirty, or stale if `invalidates`."""
         if place := self._ram.place(address & -CACHE_LINE, CACHE_LINE):
             self._dirty[place] = NO[CACHE_LINE]
+            self._dirtied_by[place.start // CACHE_LINE] = 0
             if invalidates:
                 self._stale[place] = NO[CACHE_LINE]
 
@@ -150,7 +154,7 @@ class CoherencyChecker:
         for line, first, last in zip(lines, places[firsts], places[lasts], strict=True):
             start, end = self._base + int(first), self._base + int(last) + 1
             operation = access.offset, access.opcode
-            self._note(Finding(kind, int(self._stores[line]), start, end, end - start, self._job, operation))
+            self._note(Finding(kind, self._dirtied_by[line], start, end, end - start, self._job, operation))
 
     def _note(self, finding: Finding) -> None:
         key = finding.kind, finding.pc, finding.line
