@@ -22,8 +22,6 @@ Findings of one kind and one `pc` in neighbouring lines are one; `pc` is that of
 store to the line since it was clean. `job` is the NPU's latest job, counted from 0. `at` and `op` are the NPU
 operation's offset in the command stream and its name, QBASE for the fetch of the stream; a load has neither.
 `job`, `at` and `op` are those of the first occurrence in the first line.
-
-Stores by exclusive and atomic instructions are not seen, because Unicorn reports none of them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 The faults sit around an NPU that knows nothing of them. Two make an access in the middle of the stream fail,
 so that what was computed before is in memory; the others change when the job starts, or what STATUS shows.
+
+The end of a simulation says whether the fault came to happen, in a line that a program can read:
+
+    harness-sim: npu-fault kind=hang job=2 happened=yes
 """
 
 from __future__ import annotations

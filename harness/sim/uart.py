@@ -1,6 +1,7 @@
 """UART0: the part of a PL011 that a polled console needs (Arm DDI 0183G, PrimeCell UART PL011).
 
-The transmit FIFO is never full, and nothing is ever received.
+The transmit FIFO is never full, and nothing is ever received. When a fault was planned, the end of the
+simulation says whether it came to happen: `harness-sim: uart0-fault byte=500 happened=yes`.
 """
 
 from __future__ import annotations
