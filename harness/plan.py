@@ -33,6 +33,20 @@ class TempAllocator(StrEnum):
     CACHING = "caching"  #: a reset keeps the blocks for allocations of the same size
 
 
+class Scratch(StrEnum):
+    """Where the NPU's scratch memory comes from."""
+
+    BUFFER = "buffer"  #: a driver object, as on Linux
+    TEMP = "temp"  #: the temporary allocator, anew in each inference, as on Cortex-M
+
+
+class Zeroing(StrEnum):
+    """What happens to DMA memory when its object is destroyed."""
+
+    KERNEL = "kernel"  #: it is cleared, as Linux does
+    NONE = "none"  #: it keeps what it held, for the next object to find
+
+
 class Program(StrEnum):
     """What the runner firmware does with its plan."""
 
@@ -148,12 +162,54 @@ class PlannedModel:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One model in one mode: initialise, run the inputs in `sequence`, destroy."""
+class Job:
+    """One inference: the model in `slot` of the cell, on the input set `input` of that model."""
 
-    model: int  #: index into Plan.models
+    slot: int
+    input: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Some models, loaded at once, in one mode: initialise each, run the jobs, destroy each."""
+
     mode: Mode
-    sequence: tuple[int, ...]  #: for each inference, the index into the model's input sets
+    models: tuple[int, ...]  #: for each slot an index into Plan.models; a model may be loaded more than once
+    jobs: tuple[Job, ...]
+
+
+class FailingStage(StrEnum):
+    """The stages in which a step can be made to fail."""
+
+    INIT = "init"
+    INFER = "infer"
+
+
+FAILING_STEPS: Mapping[FailingStage, tuple[str, ...]] = {
+    FailingStage.INIT: ("io_memory", "map", "network", "weights", "scratch", "inputs", "outputs"),
+    FailingStage.INFER: (
+        *("network", "weights", "scratch", "inputs", "write_inputs", "outputs"),
+        *("submit", "read_outputs"),
+    ),
+}
+"""The steps that create or map something. Which of them a stage has depends on the mode."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A step that is made to fail, in every cell that has it."""
+
+    stage: FailingStage
+    step: str  #: one of FAILING_STEPS
+    slot: int = 0
+    occurrence: int = 0  #: in which run of that stage for that slot
+    call: int = 0  #: which of the step's calls, such as creating an object and then its memory
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a step that the stage never has."""
+        allowed = FAILING_STEPS[self.stage]
+        if self.step not in allowed:
+            raise UsageError(f"{self.stage} has no step {self.step!r}; allowed: {', '.join(allowed)}")
 
 
 @dataclass(frozen=True)
@@ -169,13 +225,47 @@ class Plan:
     program: Program = Program.CELLS
     nonce: str = "0" * 16
     inference_timeout_ms: int = 60_000  #: board time, as in the Linux driver
+    scratch: Scratch = Scratch.BUFFER
+    temp_limit: int = 16 << 20  #: bytes that the caching allocator keeps at most
+    zeroing: Zeroing = Zeroing.KERNEL
+    shared_io: bool = False  #: the inputs and outputs of a model lie in one memory, mapped as one
+    poison: bool = True  #: outputs are overwritten before each inference, to see that it writes them
+    failures: tuple[Failure, ...] = ()
+    misalign_stream: bool = False  #: move command streams off the alignment that the NPU needs
 
     def with_fresh_nonce(self) -> Plan:
         """The same plan for one more run."""
         return replace(self, nonce=secrets.token_hex(8))
 
 
-def plan_comparison(model: PlannedModel, modes: Iterable[Mode], sequence: Sequence[int]) -> Plan:
-    """A plan that runs one model in several modes on the same inputs."""
-    cells = tuple(Cell(model=0, mode=mode, sequence=tuple(sequence)) for mode in modes)
-    return Plan(models=(model,), cells=cells)
+def plan_comparison(
+    model: PlannedModel, modes: Iterable[Mode], sequence: Sequence[int], inferences: int | None = None
+) -> Plan:
+    """A plan that runs one model in several modes on the same inputs.
+
+    `sequence` names an input set for each inference; with `inferences` it is repeated to that number.
+    """
+    return plan_loaded((model,), modes, sequence, inferences)
+
+
+def plan_loaded(
+    models: Sequence[PlannedModel],
+    modes: Iterable[Mode],
+    sequence: Sequence[int],
+    inferences: int | None = None,
+) -> Plan:
+    """A plan that loads several models at once, in each mode, and runs them in turn.
+
+    Each goes through `sequence` as in plan_comparison, starting one input set later than the model before it,
+    so that neighbouring inferences differ in model and input: A of the first, B of the second, and so on.
+    `inferences` counts those of each model.
+    """
+    distinct = tuple(dict.fromkeys(models))
+    slots = tuple(distinct.index(model) for model in models)
+    count = len(sequence) if inferences is None else inferences
+    jobs = tuple(
+        Job(slot, (sequence[turn % len(sequence)] + slot) % len(model.inputs))
+        for turn in range(count)
+        for slot, model in enumerate(models)
+    )
+    return Plan(models=distinct, cells=tuple(Cell(mode, slots, jobs) for mode in modes))

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ethosu/ethosu_error.h"
+#include "ethosu/ethosu_ledger.h"
 #include "memory/pool.h"
 
 #define ETHOSU_REGIONS 5 /* 0 weights, 1 scratch, 2 NPU SRAM, 3 inputs, 4 outputs */
@@ -20,6 +21,13 @@ struct ethosu_counts {
     uint32_t networks; /* objects created */
     uint32_t buffers;
     uint32_t inferences;
+    uint32_t memories; /* blocks of the pool taken for these */
+    uint32_t maps; /* memories mapped for the CPU */
+    uint32_t unmaps;
+    uint32_t driver_maps; /* the same by the driver itself: see ethosu_memory.h */
+    uint32_t driver_unmaps;
+    uint32_t pages;  /* page table entries written for these */
+    uint32_t tlb;    /* TLB operations */
     uint64_t copied; /* bytes */
     uint64_t zeroed;
     uint64_t cleaned; /* bytes of whole cache lines */
@@ -35,11 +43,14 @@ struct ethosu_device {
     uint32_t id;               /* the ID register */
     uint32_t config;           /* the CONFIG register: compare with a stream's CONFIG word */
     bool running;
+    bool zero_on_destroy;  /* see struct ethosu_platform */
     uint32_t fault_status; /* STATUS and QREAD at the last fault or timeout */
     uint32_t fault_qread;
-    uint32_t live_networks; /* objects that exist now */
-    uint32_t live_buffers;
-    uint32_t live_inferences;
+    const char *misaligned; /* what stood at the last address that was misaligned */
+    uintptr_t misaligned_address;
+    struct ethosu_ledger ledger;  /* what exists now */
+    struct ethosu_origin origin;  /* for what is created next: the caller's to set */
+    uint32_t calls_until_failure; /* see ethosu_device_must_fail(): the caller's to set */
     struct ethosu_counts counts;
 };
 
@@ -50,6 +61,7 @@ struct ethosu_platform {
     size_t sram_size;
     uintptr_t pool_base;
     size_t pool_size;
+    bool zero_on_destroy; /* whether memory is cleared, as Linux does, or left as it is when it is given back */
 };
 
 /* Find the NPU, reset it, and fill in `device`. ETHOSU_NO_NPU or ETHOSU_RESET_FAILED: it cannot be used. */
@@ -59,8 +71,25 @@ enum ethosu_error ethosu_device_probe(struct ethosu_device *device, const struct
 enum ethosu_error ethosu_device_reset(struct ethosu_device *device);
 
 /*
+ * Forget all objects, whether they were destroyed or not, and make the pool as new. Nothing may be running.
+ */
+void ethosu_device_forget_objects(struct ethosu_device *device);
+
+/* Whether an address suits the NPU; if not, remember it under the name of what stands there. */
+bool ethosu_device_is_aligned(struct ethosu_device *device, const char *what, uintptr_t address);
+
+/*
+ * Whether the call that asks is one that the test at hand makes fail, with ETHOSU_INJECTED. Every function
+ * that creates or maps something asks once, before it does anything; `calls_until_failure` counts down with
+ * each, and the one that reaches 0 fails. At 0 none does.
+ */
+bool ethosu_device_must_fail(struct ethosu_device *device);
+
+/*
  * Start a command stream of `size` bytes at `stream`, with these base addresses; its cycle counter starts at
- * 0. The caller has cleaned everything that the NPU will read. ETHOSU_BUSY when a stream is running.
+ * 0. The caller has cleaned everything that the NPU will read. ETHOSU_BUSY when a stream is running, or has
+ * ended without anybody having waited for it. ETHOSU_MISALIGNED: `misaligned` and its address say what is not
+ * at a multiple of 16.
  */
 enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t stream, size_t size,
                                       const uintptr_t regions[ETHOSU_REGIONS]);

@@ -14,6 +14,10 @@ static const char *const names[] = {
     [ETHOSU_NPU_FAULT] = "npu-fault",
     [ETHOSU_TIMED_OUT] = "timed-out",
     [ETHOSU_NO_CYCLES] = "no-cycles",
+    [ETHOSU_ALREADY_MAPPED] = "already-mapped",
+    [ETHOSU_NOT_MAPPED] = "not-mapped",
+    [ETHOSU_NO_HEAP] = "no-heap",
+    [ETHOSU_INJECTED] = "injected",
     [ETHOSU_NO_NPU] = "no-npu",
     [ETHOSU_RESET_FAILED] = "reset-failed",
 };

@@ -2,23 +2,26 @@
 
 enum ethosu_error
 ethosu_inference_create(const struct ethosu_network *network, const struct ethosu_batch *weights,
-                        const struct ethosu_batch *scratch, const struct ethosu_batch *inputs,
+                        uintptr_t scratch, const struct ethosu_batch *inputs,
                         const struct ethosu_batch *outputs, struct ethosu_inference *inference)
 {
     struct ethosu_device *device = network->device;
     const uintptr_t regions[ETHOSU_REGIONS] = {
-        ethosu_batch_address(weights), ethosu_batch_address(scratch), device->sram_base,
-        ethosu_batch_address(inputs),  ethosu_batch_address(outputs),
+        ethosu_batch_address(weights), scratch, device->sram_base, ethosu_batch_address(inputs),
+        ethosu_batch_address(outputs),
     };
 
     inference->device = NULL;
+    if (ethosu_device_must_fail(device)) {
+        return ETHOSU_INJECTED;
+    }
     enum ethosu_error error = ethosu_device_start(device, network->stream, network->stream_size, regions);
     if (error != ETHOSU_OK) {
         return error;
     }
     *inference = (struct ethosu_inference){.device = device, .status = ETHOSU_STATUS_RUNNING};
+    inference->entry = ethosu_ledger_add(&device->ledger, "inference", 0, device->origin);
     device->counts.inferences++;
-    device->live_inferences++;
     return ETHOSU_OK;
 }
 
@@ -43,7 +46,7 @@ enum ethosu_error ethosu_inference_destroy(struct ethosu_inference *inference)
             error = ethosu_device_reset(inference->device);
             inference->status = ETHOSU_STATUS_ABORTED;
         }
-        inference->device->live_inferences--;
+        ethosu_ledger_remove(&inference->device->ledger, inference->entry);
         inference->device = NULL;
     }
     return error;

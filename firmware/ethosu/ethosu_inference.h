@@ -16,15 +16,17 @@ struct ethosu_inference {
     struct ethosu_device *device; /* NULL: not created */
     enum ethosu_status status;
     uint64_t cycles; /* what the NPU took; holds with ETHOSU_STATUS_OK */
+    struct ethosu_entry *entry;
 };
 
 /*
- * Start `network`. `weights` and `scratch` may be batches that were never created: the stream does not use
- * them. ETHOSU_BUSY when another inference is running: nothing was created.
+ * Start `network`. `weights` may be a batch that was never created and `scratch`, an address, 0, where the
+ * stream does not use them. Scratch memory that is not a buffer's has no line in the CPU's caches.
+ * ETHOSU_BUSY or ETHOSU_MISALIGNED, as ethosu_device_start() says: nothing was created.
  */
 enum ethosu_error
 ethosu_inference_create(const struct ethosu_network *network, const struct ethosu_batch *weights,
-                        const struct ethosu_batch *scratch, const struct ethosu_batch *inputs,
+                        uintptr_t scratch, const struct ethosu_batch *inputs,
                         const struct ethosu_batch *outputs, struct ethosu_inference *inference);
 
 /*

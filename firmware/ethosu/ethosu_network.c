@@ -3,7 +3,6 @@
 #include "ethosu/ethosu_payload.h"
 #include "ethosu/ethosu_registers.h"
 
-#define STREAM_ALIGNMENT 16
 #define STREAM_MAX_BYTES ((size_t)16 << 20)
 
 /* Whether the payload has the one shape that the driver runs. */
@@ -19,7 +18,8 @@ static bool is_acceptable(const uint32_t *words, size_t size)
            && words[PAYLOAD_FEATURES] == FEATURES_SEPARATE_IO;
 }
 
-static enum ethosu_error find_stream(struct ethosu_network *network, size_t size)
+static enum ethosu_error find_stream(struct ethosu_device *device, struct ethosu_network *network,
+                                     size_t size)
 {
     const uint32_t *words = (const uint32_t *)network->memory.block.address;
 
@@ -35,7 +35,7 @@ static enum ethosu_error find_stream(struct ethosu_network *network, size_t size
     if (network->stream_size % PAYLOAD_WORD_BYTES != 0 || network->stream_size > STREAM_MAX_BYTES) {
         return ETHOSU_BAD_STREAM;
     }
-    return network->stream % STREAM_ALIGNMENT == 0 ? ETHOSU_OK : ETHOSU_MISALIGNED;
+    return ethosu_device_is_aligned(device, "stream", network->stream) ? ETHOSU_OK : ETHOSU_MISALIGNED;
 }
 
 static enum ethosu_error check_against_npu(struct ethosu_network *network, const struct ethosu_device *device)
@@ -58,30 +58,33 @@ enum ethosu_error ethosu_network_create(struct ethosu_device *device, const void
                                         struct ethosu_network *network)
 {
     *network = (struct ethosu_network){0};
-    enum ethosu_error error = ethosu_memory_create(device, size, &network->memory);
+    if (ethosu_device_must_fail(device)) {
+        return ETHOSU_INJECTED;
+    }
+    enum ethosu_error error = ethosu_memory_create(device, size, ETHOSU_ALWAYS_MAPPED, &network->memory);
     if (error != ETHOSU_OK) {
         return error;
     }
-    ethosu_memory_write(device, &network->memory, 0, payload, size);
-    error = find_stream(network, size);
+    ethosu_memory_write(&network->memory, 0, payload, size);
+    error = find_stream(device, network, size);
     if (error == ETHOSU_OK) {
         error = check_against_npu(network, device);
     }
     if (error != ETHOSU_OK) {
-        ethosu_memory_destroy(device, &network->memory);
+        ethosu_memory_destroy(&network->memory);
         return error;
     }
     network->device = device;
+    network->entry = ethosu_ledger_add(&device->ledger, "network", 0, device->origin);
     device->counts.networks++;
-    device->live_networks++;
     return ETHOSU_OK;
 }
 
 void ethosu_network_destroy(struct ethosu_network *network)
 {
     if (network->device != NULL) {
-        ethosu_memory_destroy(network->device, &network->memory);
-        network->device->live_networks--;
+        ethosu_memory_destroy(&network->memory);
+        ethosu_ledger_remove(&network->device->ledger, network->entry);
         network->device = NULL;
     }
 }

@@ -13,6 +13,7 @@ struct ethosu_network {
     struct ethosu_memory memory;  /* the whole payload */
     uintptr_t stream;             /* the command stream in it */
     size_t stream_size;           /* bytes */
+    struct ethosu_entry *entry;
     uint32_t config;              /* its CONFIG word; set also when creation fails with ETHOSU_WRONG_CONFIG */
 };
 

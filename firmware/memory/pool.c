@@ -74,8 +74,11 @@ void pool_give_back(struct pool *pool, const struct pool_block *block)
 {
     size_t i = 0;
 
-    while (pool->blocks[i].address != block->address) {
+    while (i < pool->block_count && pool->blocks[i].address != block->address) {
         i++;
+    }
+    if (i == pool->block_count) {
+        __builtin_trap(); /* going on would spoil the bookkeeping, and show only much later */
     }
     pool->used -= pool->blocks[i].size;
     pool->block_count--;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define POOL_ROUNDING ((size_t)16) /* every size is rounded up to a multiple of this many bytes */
-#define POOL_MAX_BLOCKS 64
+#define POOL_MAX_BLOCKS 4096
 
 enum pool_error {
     POOL_OK,
@@ -46,7 +46,10 @@ size_t pool_rounded(size_t size);
  */
 enum pool_error pool_take(struct pool *pool, size_t size, size_t alignment, struct pool_block *block);
 
-/* Give back a block that pool_take() gave out. */
+/*
+ * Give back a block that pool_take() gave out. Anything else, such as a block that was given back already, is
+ * a trap.
+ */
 void pool_give_back(struct pool *pool, const struct pool_block *block);
 
 /* Start to watch the peak anew, from what is in use now. */

@@ -1,17 +1,26 @@
 #include "platform/mmu.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "platform.h"
 #include "platform/cache.h"
 #include "platform/system.h"
 
 /* A 39-bit address space in 4 KiB granules: three levels, whose entries cover 1 GiB, 2 MiB and 4 KiB. */
 #define ENTRIES 512
-#define PAGE_BYTES ((uintptr_t)1 << 12)
+#define PAGE_BITS 12
+#define INDEX_BITS 9
+#define FIRST_LEVEL_BITS 30
 #define LAST_LEVEL 3
-#define MAX_TABLES 24
+#define LAST_TABLE_BYTES ((size_t)ENTRIES * MMU_PAGE_BYTES)
+
+/*
+ * The pool is mapped page by page, and may begin and end within a table's range; the rest has its ragged
+ * edges.
+ */
+#define MAX_TABLES (24 + DMA_POOL_SIZE / LAST_TABLE_BYTES + 2)
+#define DMA_POOL_END (DMA_POOL_BASE + DMA_POOL_SIZE)
+
+_Static_assert(DMA_POOL_BASE % MMU_PAGE_BYTES == 0 && DMA_POOL_SIZE % MMU_PAGE_BYTES == 0,
+               "the DMA pool is a number of whole pages");
 
 #define ENTRY_VALID ((uint64_t)1)
 #define ENTRY_TABLE_OR_PAGE ((uint64_t)2) /* a table, or a page at level 3; clear for a block */
@@ -64,7 +73,7 @@ static uintptr_t map_one(uintptr_t address, uintptr_t size, uint64_t attributes)
 {
     uint64_t *table = tables[0];
     unsigned level = 1;
-    uintptr_t bytes = (uintptr_t)1 << 30;
+    uintptr_t bytes = (uintptr_t)1 << FIRST_LEVEL_BITS;
 
     for (;;) {
         uint64_t *entry = &table[(address / bytes) % ENTRIES];
@@ -82,11 +91,56 @@ static uintptr_t map_one(uintptr_t address, uintptr_t size, uint64_t attributes)
 /* Map [start, end), widened to whole pages, onto itself. */
 static void map(uintptr_t start, uintptr_t end, uint64_t attributes)
 {
-    uintptr_t at = start & ~(PAGE_BYTES - 1);
+    uintptr_t at = start & ~(uintptr_t)(MMU_PAGE_BYTES - 1);
 
     while (at < end) {
         at += map_one(at, end - at, attributes);
     }
+}
+
+/* Map RAM that is always there, as data: all of [start, end) but the DMA pool. */
+static void map_around_pool(uintptr_t start, uintptr_t end)
+{
+    if (start < DMA_POOL_BASE) {
+        map(start, end < DMA_POOL_BASE ? end : DMA_POOL_BASE, DATA);
+    }
+    if (end > DMA_POOL_END) {
+        map(start > DMA_POOL_END ? start : DMA_POOL_END, end, DATA);
+    }
+}
+
+static uint64_t *page_entry(uintptr_t address)
+{
+    uint64_t *table = tables[0];
+
+    for (unsigned bits = FIRST_LEVEL_BITS; bits > PAGE_BITS; bits -= INDEX_BITS) {
+        table = (uint64_t *)(uintptr_t)(table[(address >> bits) % ENTRIES] & ENTRY_ADDRESS);
+    }
+    return &table[(address >> PAGE_BITS) % ENTRIES];
+}
+
+size_t mmu_map(uintptr_t address, size_t size)
+{
+    for (uintptr_t at = address; at < address + size; at += MMU_PAGE_BYTES) {
+        *page_entry(at) = at | DATA | ENTRY_ACCESSED | ENTRY_TABLE_OR_PAGE | ENTRY_VALID;
+    }
+    barrier_all(); /* the table walker sees the entries */
+    barrier_instructions();
+    return size / MMU_PAGE_BYTES;
+}
+
+size_t mmu_unmap(uintptr_t address, size_t size)
+{
+    for (uintptr_t at = address; at < address + size; at += MMU_PAGE_BYTES) {
+        *page_entry(at) = 0;
+    }
+    barrier_all(); /* no walk finds the old entries any more: what is dropped from the TLB stays dropped */
+    for (uintptr_t at = address; at < address + size; at += MMU_PAGE_BYTES) {
+        __asm__ volatile("tlbi vaale1is, %0" ::"r"(at >> PAGE_BITS) : "memory");
+    }
+    barrier_all();
+    barrier_instructions();
+    return size / MMU_PAGE_BYTES;
 }
 
 void mmu_enable(void)
@@ -94,10 +148,13 @@ void mmu_enable(void)
     map(UART_BASE, UART_BASE + UART_SIZE, DEVICE);
     map(NPU_BASE, NPU_BASE + NPU_SIZE, DEVICE);
     map(NPU_SRAM_BASE, NPU_SRAM_BASE + NPU_SRAM_SIZE, SHARED);
-    map(RAM_BASE, (uintptr_t)image_start, DATA);
+    for (uintptr_t at = DMA_POOL_BASE; at < DMA_POOL_END; at += MMU_PAGE_BYTES) {
+        map_one(at, MMU_PAGE_BYTES, DATA); /* a page at a time, so that none is part of a block */
+    }
+    map_around_pool(RAM_BASE, (uintptr_t)image_start);
     map((uintptr_t)image_start, (uintptr_t)code_end, CODE);
     map((uintptr_t)code_end, (uintptr_t)constants_end, CONSTANTS);
-    map((uintptr_t)constants_end, RAM_BASE + RAM_SIZE, DATA);
+    map_around_pool((uintptr_t)constants_end, RAM_BASE + RAM_SIZE);
 
     /*
      * What was written so far went past the caches. Lines that an earlier stage left behind hold older bytes

@@ -10,7 +10,10 @@
 
 #include "ethosu/ethosu_device.h"
 
-/* Create and destroy a network of the least size, and a buffer of the least size. */
+/*
+ * Create and destroy a network and buffers of the least size, map and unmap memory at several sizes, and take
+ * temporary memory from the heap and from what was kept.
+ */
 void calibrate_objects(struct ethosu_device *device);
 
 /* Copy, zero, clean and invalidate DMA memory, at several sizes. */

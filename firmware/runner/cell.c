@@ -1,109 +1,185 @@
 #include "runner/cell.h"
 
+#include "memory/heap.h"
+#include "platform/bytes.h"
 #include "platform/cache.h"
-#include "runner/lifetime.h"
-#include "runner/plan.h"
+#include "runner/execution.h"
 #include "runner/report.h"
 
-static size_t batch_bytes(const size_t *sizes, size_t count)
-{
-    size_t total = 0;
+#define POISON 0xa5 /* nothing that a sound inference leaves in an output */
 
-    for (size_t i = 0; i < count; i++) {
-        total += pool_rounded(sizes[i]);
-    }
-    return total;
+extern uint8_t heap_start[], heap_end[];
+
+/* What the models of a cell share. */
+struct cell {
+    const struct plan_cell *plan;
+    struct ethosu_device *device;
+    struct heap heap;
+    struct temp temp;
+};
+
+static size_t pool_bytes(size_t size, enum ethosu_mapping kind)
+{
+    size_t alignment = kind == ETHOSU_MAPPED_ON_DEMAND ? ethosu_memory_rounded(1, kind) : cache_line_bytes();
+
+    return ethosu_memory_rounded(size, kind) + alignment;
+}
+
+/* As much of the pool as the objects of a model will ever take at once. */
+static size_t most_pool_bytes(const struct plan_model *model)
+{
+    size_t inputs = ethosu_batch_bytes(model->input_sizes, model->input_count);
+    size_t outputs = ethosu_batch_bytes(model->output_sizes, model->output_count);
+
+    return pool_bytes(model->command_stream_size, ETHOSU_ALWAYS_MAPPED)
+           + pool_bytes(model->weights_size, ETHOSU_ALWAYS_MAPPED)
+           + pool_bytes(model->scratch_size, ETHOSU_ALWAYS_MAPPED)
+           + pool_bytes(inputs, ETHOSU_MAPPED_ON_DEMAND) + pool_bytes(outputs, ETHOSU_MAPPED_ON_DEMAND);
 }
 
 /*
- * Use as much of the pool as the model's objects will, once, outside every window: memory that was never used
- * is zeroed when it is first handed out, and the first inference must not pay for that where the second does
- * not.
+ * Use as much of the pool as the cell will, once, outside every window: memory that was never used is zeroed
+ * when it is first handed out, and the first inference must not pay for that where the second does not.
  */
-static void touch_pool(struct ethosu_device *device, const struct plan_model *model)
+static void touch_pool(const struct cell *cell)
 {
     struct ethosu_memory memory;
-    size_t blocks[] = {
-        model->command_stream_size,
-        model->weights_size,
-        model->scratch_size,
-        batch_bytes(model->input_sizes, model->input_count),
-        batch_bytes(model->output_sizes, model->output_count),
-    };
     size_t total = 0;
 
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        total += pool_rounded(blocks[i]) + cache_line_bytes();
+    for (size_t slot = 0; slot < cell->plan->slot_count; slot++) {
+        total += most_pool_bytes(&plan.models[cell->plan->models[slot]]);
     }
-    if (ethosu_memory_create(device, total, &memory) == ETHOSU_OK) {
-        ethosu_memory_destroy(device, &memory);
+    total = total < cell->device->pool.size ? total : cell->device->pool.size;
+    if (ethosu_memory_create(cell->device, total, ETHOSU_ALWAYS_MAPPED, &memory) == ETHOSU_OK) {
+        ethosu_memory_destroy(&memory);
     } /* a pool that is too small is reported by the step that it fails */
-    pool_reset_peak(&device->pool);
 }
 
-/* Run a stage, and keep the cell's first failure. */
-static struct outcome run_stage(const struct stage *stage, struct execution *execution,
-                                struct outcome *first_failure)
+/* Run a stage, report it, and keep the slot's first failure. */
+static struct outcome run_stage(struct cell *cell, enum plan_stage stage, struct execution *execution)
 {
-    execution->device->counts = (struct ethosu_counts){0};
+    cell->device->counts = (struct ethosu_counts){0};
+    cell->temp.counts = (struct temp_counts){0};
+    pool_reset_peak(&cell->device->pool);
+    cell->heap.peak = cell->heap.used;
+    cell->temp.peak = cell->temp.live_bytes + cell->temp.cached_bytes;
     struct outcome outcome = lifetime_run_stage(stage, execution);
 
-    if (first_failure->failed == NULL) {
-        *first_failure = outcome;
+    if (execution->first_failure.failed == NULL) {
+        execution->first_failure = outcome;
     }
     return outcome;
 }
 
-static void report_outcome(const char *stage, const struct execution *execution, struct outcome outcome)
+static void report_stage_of(const struct cell *cell, enum plan_stage stage, struct execution *execution,
+                            struct outcome outcome)
 {
     if (outcome.failed != NULL) {
         report_failure(execution, outcome);
     }
-    report_stage(stage, &execution->device->counts);
+    report_stage(stage, &cell->device->counts, &cell->temp.counts);
+    report_memory(stage, &cell->device->pool, &cell->heap, &cell->temp);
+    report_places(execution);
 }
 
-static void run_inference(const struct plan_cell *cell, size_t index, struct execution *execution,
-                          struct outcome *first_failure)
+/* Make `execution` the model of a slot, initialised; `reported` has room for its input sets. */
+static void load(struct cell *cell, size_t slot, struct plan_reported *reported, struct execution *execution)
 {
-    const struct plan_model *model = cell->model;
-    size_t input = cell->sequence[index];
+    const struct plan_model *model = &plan.models[cell->plan->models[slot]];
 
+    *execution = (struct execution){
+        .device = cell->device,
+        .slot = slot,
+        .model = model,
+        .io_is_persistent = cell->plan->io == PLAN_PERSISTENT,
+        .temp = &cell->temp,
+        .outputs = plan.outputs,
+        .timeout_ms = plan.inference_timeout_ms,
+        .reported = reported,
+    };
+    for (size_t i = 0; i < model->input_set_count; i++) {
+        reported[i].is_known = false;
+    }
+    lifetime_choose(cell->plan, model, &execution->lifetime);
+    report_slot(execution);
+    struct outcome outcome = run_stage(cell, PLAN_INITIALISE, execution);
+    report_stage_of(cell, PLAN_INITIALISE, execution, outcome);
+    execution->is_initialised = outcome.failed == NULL;
+}
+
+/* Overwrite the outputs, so that an inference that does not write them is seen. */
+static void poison_outputs(struct execution *execution)
+{
+    const struct plan_model *model = execution->model;
+
+    memset(execution->outputs, POISON, ethosu_batch_bytes(model->output_sizes, model->output_count));
+    if (execution->output_batch.device != NULL) {
+        ethosu_batch_fill(&execution->output_batch, POISON);
+    }
+}
+
+static void run_job(struct cell *cell, size_t index)
+{
+    const struct plan_job *job = &cell->plan->jobs[index];
+    struct execution *execution = &plan.slots[job->slot];
+
+    if (!execution->is_initialised) {
+        return; /* the slot's end says that it ran fewer inferences */
+    }
+    report_slot(execution);
     report_inside_inference(index);
-    execution->inputs = model->input_sets + input * model->input_count;
+    execution->inputs = execution->model->input_sets + job->input * execution->model->input_count;
     execution->inference.cycles = 0;
-    struct outcome outcome = run_stage(&cell->driver->infer, execution, first_failure);
-    report_infer(input, outcome, execution->inference.cycles);
-    report_outcome("infer", execution, outcome);
+    if (plan.poison) {
+        poison_outputs(execution);
+    }
+    struct outcome outcome = run_stage(cell, PLAN_INFER, execution);
+    report_infer(job->input, outcome, execution->inference.cycles);
+    report_stage_of(cell, PLAN_INFER, execution, outcome);
     if (outcome.failed == NULL) {
-        report_outputs(model, execution->outputs);
+        report_outputs(execution->model, execution->outputs, &execution->reported[job->input]);
     }
     report_outside_inferences();
 }
 
-static void run_cell(struct ethosu_device *device, size_t cell_index)
+static void unload(struct cell *cell, struct execution *execution)
 {
-    const struct plan_cell *cell = &plan.cells[cell_index];
-    struct execution execution = {
-        .device = device,
-        .model = cell->model,
-        .outputs = plan.outputs,
-        .timeout_ms = plan.inference_timeout_ms,
-    };
-    struct outcome first_failure = {ETHOSU_OK, NULL};
-    size_t inferences = 0;
+    report_slot(execution);
+    struct outcome outcome = run_stage(cell, PLAN_DESTROY, execution);
+    report_stage_of(cell, PLAN_DESTROY, execution, outcome);
+    report_slot_end(execution);
+}
 
-    report_cell(cell_index, cell);
-    touch_pool(device, cell->model);
-    struct outcome initialised = run_stage(&cell->driver->initialise, &execution, &first_failure);
-    report_outcome("init", &execution, initialised);
-    if (initialised.failed == NULL) {
-        for (; inferences < cell->sequence_length; inferences++) {
-            run_inference(cell, inferences, &execution, &first_failure);
-        }
+static void run_slots(struct cell *cell)
+{
+    struct plan_reported *reported = plan.reported;
+
+    for (size_t slot = 0; slot < cell->plan->slot_count; slot++) {
+        load(cell, slot, reported, &plan.slots[slot]);
+        reported += plan.slots[slot].model->input_set_count;
     }
-    struct outcome destroyed = run_stage(&cell->driver->destroy, &execution, &first_failure);
-    report_outcome("destroy", &execution, destroyed);
-    report_end(device, first_failure, inferences);
+    for (size_t index = 0; index < cell->plan->job_count; index++) {
+        run_job(cell, index);
+    }
+    for (size_t slot = cell->plan->slot_count; slot > 0; slot--) {
+        unload(cell, &plan.slots[slot - 1]);
+    }
+}
+
+static void run_cell(struct ethosu_device *device, size_t index)
+{
+    struct cell cell = {.plan = &plan.cells[index], .device = device};
+
+    heap_initialise(&cell.heap, heap_start, (size_t)(heap_end - heap_start));
+    temp_initialise(&cell.temp, cell.plan->temp, &cell.heap, plan.temp_limit);
+    report_cell(index, cell.plan);
+    touch_pool(&cell);
+    run_slots(&cell);
+    temp_destroy(&cell.temp);
+    report_end(device, &cell.heap);
+    if (device->ledger.live != 0 || device->pool.used != 0) {
+        ethosu_device_forget_objects(device); /* what one cell has left is no matter of the next one's */
+    }
 }
 
 void run_cells(struct ethosu_device *device)

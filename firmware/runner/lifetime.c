@@ -1,208 +1,176 @@
 #include "runner/lifetime.h"
 
-static enum ethosu_error create_network(struct execution *execution)
+#include "runner/execution.h"
+#include "runner/steps.h"
+
+/* Conditions of a step. */
+enum {
+    ALWAYS = 0,
+    DRIVER_PER_INFERENCE = 1 << 0,
+    DRIVER_PERSISTENT = 1 << 1,
+    IO_PERSISTENT = 1 << 2,
+    IO_MEMORY_KEPT = 1 << 3,
+    SCRATCH_BUFFER = 1 << 4,
+    SCRATCH_TEMPORARY = 1 << 5,
+    HAS_WEIGHTS = 1 << 6,
+    USES_SRAM = 1 << 7,
+};
+
+static const struct step initialise[] = {
+    {"io_memory", PHASE_CREATE, step_create_io_memory, IO_MEMORY_KEPT},
+    {"map", PHASE_CREATE, step_map_io, IO_PERSISTENT},
+    {"network", PHASE_CREATE, step_create_network, DRIVER_PERSISTENT},
+    {"weights", PHASE_CREATE, step_create_weights, DRIVER_PERSISTENT | HAS_WEIGHTS},
+    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER},
+    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PERSISTENT},
+    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PERSISTENT},
+};
+
+/* At destroy, and when initialisation has failed: only what exists is undone. */
+static const struct step undo[] = {
+    {"release", PHASE_RELEASE, step_destroy_objects, DRIVER_PERSISTENT},
+    {"unmap", PHASE_RELEASE, step_unmap_io, IO_PERSISTENT},
+    {"free_io_memory", PHASE_RELEASE, step_free_io_memory, IO_MEMORY_KEPT},
+};
+
+static const struct step infer[] = {
+    {"network", PHASE_CREATE, step_create_network, DRIVER_PER_INFERENCE},
+    {"weights", PHASE_CREATE, step_create_weights, DRIVER_PER_INFERENCE | HAS_WEIGHTS},
+    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER},
+    {"scratch", PHASE_CREATE, step_take_scratch, SCRATCH_TEMPORARY},
+    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PER_INFERENCE},
+    {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT},
+    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, ALWAYS},
+    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PER_INFERENCE},
+    {"submit", PHASE_SUBMIT, step_submit, ALWAYS},
+    {"wait", PHASE_WAIT, step_wait, ALWAYS},
+    {"sram_clear", PHASE_SRAM_CLEAR, step_clear_sram, USES_SRAM},
+    {"rewind_outputs", PHASE_READ_OUTPUTS, step_rewind_outputs, DRIVER_PERSISTENT},
+    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, ALWAYS},
+};
+
+static const struct step infer_end[] = {
+    {"close", PHASE_RELEASE, step_close_inference, ALWAYS},
+    {"give_scratch_back", PHASE_RELEASE, step_give_scratch_back, SCRATCH_TEMPORARY},
+    {"reset_temp", PHASE_RELEASE, step_reset_temp, ALWAYS},
+    {"release", PHASE_RELEASE, step_destroy_objects, DRIVER_PER_INFERENCE},
+};
+
+#define CHOOSE(table, conditions, list) choose(table, sizeof table / sizeof table[0], conditions, list)
+_Static_assert(sizeof infer / sizeof infer[0] <= LIFETIME_MAX_STEPS, "no table is longer than this one");
+
+static void choose(const struct step *table, size_t count, unsigned conditions, const struct step **list)
 {
-    return ethosu_network_create(execution->device, execution->model->command_stream,
-                                 execution->model->command_stream_size, &execution->network);
-}
-
-static size_t weights_needed(const struct plan_model *model)
-{
-    return model->weights_size;
-}
-
-static enum ethosu_error create_weights(struct execution *execution)
-{
-    const struct plan_model *model = execution->model;
-    enum ethosu_error error =
-        ethosu_batch_create(execution->device, &model->weights_size, 1, &execution->weights);
-
-    if (error == ETHOSU_OK) {
-        error = ethosu_buffer_write(&execution->weights, 0, model->weights, model->weights_size);
-    }
-    return error;
-}
-
-static size_t scratch_needed(const struct plan_model *model)
-{
-    return model->scratch_size;
-}
-
-static enum ethosu_error create_scratch(struct execution *execution)
-{
-    return ethosu_batch_create(execution->device, &execution->model->scratch_size, 1, &execution->scratch);
-}
-
-static enum ethosu_error create_inputs(struct execution *execution)
-{
-    const struct plan_model *model = execution->model;
-
-    return ethosu_batch_create(execution->device, model->input_sizes, model->input_count,
-                               &execution->input_batch);
-}
-
-static enum ethosu_error create_outputs(struct execution *execution)
-{
-    const struct plan_model *model = execution->model;
-
-    return ethosu_batch_create(execution->device, model->output_sizes, model->output_count,
-                               &execution->output_batch);
-}
-
-static enum ethosu_error rewind_inputs(struct execution *execution)
-{
-    ethosu_batch_rewind(&execution->input_batch);
-    return ETHOSU_OK;
-}
-
-static enum ethosu_error rewind_outputs(struct execution *execution)
-{
-    ethosu_batch_rewind(&execution->output_batch);
-    return ETHOSU_OK;
-}
-
-static enum ethosu_error write_inputs(struct execution *execution)
-{
-    const struct plan_model *model = execution->model;
-    enum ethosu_error error = ETHOSU_OK;
-
-    for (size_t i = 0; i < model->input_count && error == ETHOSU_OK; i++) {
-        error = ethosu_buffer_write(&execution->input_batch, i, execution->inputs[i], model->input_sizes[i]);
-    }
-    return error;
-}
-
-static enum ethosu_error submit(struct execution *execution)
-{
-    return ethosu_inference_create(&execution->network, &execution->weights, &execution->scratch,
-                                   &execution->input_batch, &execution->output_batch, &execution->inference);
-}
-
-static enum ethosu_error wait(struct execution *execution)
-{
-    return ethosu_inference_wait(&execution->inference, execution->timeout_ms);
-}
-
-static size_t sram_used(const struct plan_model *model)
-{
-    return model->scratch_fast_size;
-}
-
-static enum ethosu_error clear_sram(struct execution *execution)
-{
-    ethosu_device_clear_sram(execution->device);
-    return ETHOSU_OK;
-}
-
-static enum ethosu_error read_outputs(struct execution *execution)
-{
-    const struct plan_model *model = execution->model;
-    uint8_t *to = execution->outputs;
-
-    for (size_t i = 0; i < model->output_count; i++) {
-        size_t size = model->output_sizes[i];
-        if (ethosu_buffer_read(&execution->output_batch, i, to, size) != size) {
-            return ETHOSU_SHORT_READ;
+    for (size_t i = 0; i < count; i++) {
+        if ((table[i].when & ~conditions) == 0) {
+            *list++ = &table[i];
         }
-        to += pool_rounded(size);
     }
-    return ETHOSU_OK;
+    *list = NULL;
 }
 
-static enum ethosu_error close_inference(struct execution *execution)
+bool lifetime_keeps_io_memory(const struct plan_cell *cell)
 {
-    return ethosu_inference_destroy(&execution->inference);
+    return cell->io == PLAN_PERSISTENT || plan.io_is_shared;
 }
 
-/* In the reverse order of creation. */
-static enum ethosu_error release(struct execution *execution)
+static unsigned conditions_of(const struct plan_cell *cell, const struct plan_model *model)
 {
-    ethosu_batch_destroy(&execution->output_batch);
-    ethosu_batch_destroy(&execution->input_batch);
-    ethosu_batch_destroy(&execution->scratch);
-    ethosu_batch_destroy(&execution->weights);
-    ethosu_network_destroy(&execution->network);
-    return ETHOSU_OK;
-}
+    unsigned conditions = cell->driver == PLAN_PERSISTENT ? DRIVER_PERSISTENT : DRIVER_PER_INFERENCE;
 
-static const struct step network_step = {"network", PHASE_CREATE, create_network, NULL};
-static const struct step weights_step = {"weights", PHASE_CREATE, create_weights, weights_needed};
-static const struct step scratch_step = {"scratch", PHASE_CREATE, create_scratch, scratch_needed};
-static const struct step inputs_step = {"inputs", PHASE_CREATE, create_inputs, NULL};
-static const struct step outputs_step = {"outputs", PHASE_CREATE, create_outputs, NULL};
-static const struct step rewind_inputs_step = {"rewind_inputs", PHASE_WRITE_INPUTS, rewind_inputs, NULL};
-static const struct step write_step = {"write_inputs", PHASE_WRITE_INPUTS, write_inputs, NULL};
-static const struct step submit_step = {"submit", PHASE_SUBMIT, submit, NULL};
-static const struct step wait_step = {"wait", PHASE_WAIT, wait, NULL};
-static const struct step sram_step = {"sram_clear", PHASE_SRAM_CLEAR, clear_sram, sram_used};
-static const struct step rewind_outputs_step = {"rewind_outputs", PHASE_READ_OUTPUTS, rewind_outputs, NULL};
-static const struct step read_step = {"read_outputs", PHASE_READ_OUTPUTS, read_outputs, NULL};
-static const struct step close_step = {"close", PHASE_RELEASE, close_inference, NULL};
-static const struct step release_step = {"release", PHASE_RELEASE, release, NULL};
-
-#define STEPS(...) ((const struct step *const[]){__VA_ARGS__, NULL})
-#define NO_STEPS ((const struct step *const[]){NULL})
-
-const struct lifetime lifetime_per_inference = {
-    .name = "per-inference",
-    .initialise = {NO_STEPS, NO_STEPS, NO_STEPS},
-    .infer =
-        {
-            .steps = STEPS(&network_step, &weights_step, &scratch_step, &inputs_step, &write_step,
-                           &outputs_step, &submit_step, &wait_step, &sram_step, &read_step),
-            .on_failure = NO_STEPS,
-            .at_end = STEPS(&close_step, &release_step),
-        },
-    .destroy = {NO_STEPS, NO_STEPS, NO_STEPS},
-};
-
-const struct lifetime lifetime_persistent = {
-    .name = "persistent",
-    .initialise =
-        {
-            .steps = STEPS(&network_step, &weights_step, &scratch_step, &inputs_step, &outputs_step),
-            .on_failure = STEPS(&release_step),
-            .at_end = NO_STEPS,
-        },
-    .infer =
-        {
-            .steps = STEPS(&rewind_inputs_step, &write_step, &submit_step, &wait_step, &sram_step,
-                           &rewind_outputs_step, &read_step),
-            .on_failure = NO_STEPS,
-            .at_end = STEPS(&close_step),
-        },
-    .destroy = {NO_STEPS, NO_STEPS, STEPS(&release_step)},
-};
-
-/* Run a step, unless the model has no need of it. The first failure of a stage is the one that it reports. */
-static void run_step(const struct step *step, struct execution *execution, struct outcome *outcome)
-{
-    if (step->needed != NULL && step->needed(execution->model) == 0) {
-        return;
+    conditions |= cell->io == PLAN_PERSISTENT ? IO_PERSISTENT : 0;
+    conditions |= lifetime_keeps_io_memory(cell) ? IO_MEMORY_KEPT : 0;
+    conditions |= model->weights_size != 0 ? HAS_WEIGHTS : 0;
+    conditions |= model->scratch_fast_size != 0 ? USES_SRAM : 0;
+    if (model->scratch_size != 0) {
+        conditions |= plan.scratch_is_temporary ? SCRATCH_TEMPORARY : SCRATCH_BUFFER;
     }
-    meter_enter(step->phase);
-    enum ethosu_error error = step->run(execution);
-    if (error != ETHOSU_OK && outcome->failed == NULL) {
-        *outcome = (struct outcome){error, step};
+    return conditions;
+}
+
+void lifetime_choose(const struct plan_cell *cell, const struct plan_model *model, struct lifetime *lifetime)
+{
+    unsigned conditions = conditions_of(cell, model);
+    struct stage *stages = lifetime->stages;
+
+    *lifetime = (struct lifetime){0};
+    CHOOSE(initialise, conditions, stages[PLAN_INITIALISE].steps);
+    CHOOSE(undo, conditions, stages[PLAN_INITIALISE].on_failure);
+    CHOOSE(infer, conditions, stages[PLAN_INFER].steps);
+    CHOOSE(infer_end, conditions, stages[PLAN_INFER].at_end);
+    CHOOSE(undo, conditions, stages[PLAN_DESTROY].at_end);
+}
+
+static bool is_same_text(const char *left, const char *right)
+{
+    while (*left != '\0' && *left == *right) {
+        left++;
+        right++;
+    }
+    return *left == *right;
+}
+
+/* The failure that the plan wants in this run of a stage, or NULL. */
+static const struct plan_failure *find_failure(enum plan_stage stage, const struct execution *execution)
+{
+    for (size_t i = 0; i < plan.failure_count; i++) {
+        const struct plan_failure *failure = &plan.failures[i];
+        if (failure->stage == stage && failure->slot == execution->slot
+            && failure->occurrence == execution->stages_run[stage]) {
+            return failure;
+        }
+    }
+    return NULL;
+}
+
+/* Find the step that is to fail in the coming run of a stage, if there is one. */
+static void plan_failure(enum plan_stage number, struct execution *execution)
+{
+    const struct plan_failure *failure = find_failure(number, execution);
+
+    execution->failing_step = NULL;
+    for (const struct step *const *step = execution->lifetime.stages[number].steps; *step != NULL; step++) {
+        if (failure != NULL && is_same_text((*step)->name, failure->step)) {
+            execution->failing_step = *step;
+            execution->failing_call = failure->call;
+        }
     }
 }
 
-struct outcome lifetime_run_stage(const struct stage *stage, struct execution *execution)
+/* Run the steps of a list; the first failure of a stage is the one that it reports. */
+static void run_steps(const struct step *const *list, bool stops_at_failure, struct execution *execution,
+                      struct outcome *outcome)
 {
+    struct ethosu_device *device = execution->device;
+
+    for (const struct step *step = *list; step != NULL; step = *++list) {
+        meter_enter(step->phase);
+        device->origin.step = step->name;
+        device->calls_until_failure = step == execution->failing_step ? execution->failing_call : 0;
+        enum ethosu_error error = step->run(execution);
+        if (error != ETHOSU_OK && outcome->failed == NULL) {
+            *outcome = (struct outcome){error, step};
+        }
+        if (stops_at_failure && outcome->failed != NULL) {
+            return;
+        }
+    }
+}
+
+struct outcome lifetime_run_stage(enum plan_stage number, struct execution *execution)
+{
+    const struct stage *stage = &execution->lifetime.stages[number];
     struct outcome outcome = {ETHOSU_OK, NULL};
 
+    plan_failure(number, execution);
+    execution->device->origin.owner = execution->slot;
     meter_open(PHASE_CREATE);
-    for (const struct step *const *step = stage->steps; *step != NULL && outcome.failed == NULL; step++) {
-        run_step(*step, execution, &outcome);
-    }
+    run_steps(stage->steps, true, execution, &outcome);
     if (outcome.failed != NULL) {
-        for (const struct step *const *step = stage->on_failure; *step != NULL; step++) {
-            run_step(*step, execution, &outcome);
-        }
+        run_steps(stage->on_failure, false, execution, &outcome);
     }
-    for (const struct step *const *step = stage->at_end; *step != NULL; step++) {
-        run_step(*step, execution, &outcome);
-    }
+    run_steps(stage->at_end, false, execution, &outcome);
     meter_close();
+    execution->stages_run[number]++;
     return outcome;
 }

@@ -1,55 +1,47 @@
 /*
  * Lifetimes: which driver calls are made at initialisation, in each inference, and at destroy.
  *
- * A lifetime is data: for each stage a list of steps. What the steps are, and their order, is what
- * ExecuTorch's Ethos-U backend does on Linux: everything within execute() before pull request #22599, and the
- * objects created once, at initialisation, after it.
+ * Each stage is a table of steps in their order, and each step says in which modes, and for which models, it
+ * is taken; a lifetime is what is left of the tables for one mode and model. What the steps are, and their
+ * order, follows ExecuTorch's backends: for the driver's objects Ethos-U on Linux before and after pull
+ * request #22599, for the mapping of inputs and outputs VGF before and after #20444, for temporary memory
+ * #15611.
  */
 #ifndef RUNNER_LIFETIME_H
 #define RUNNER_LIFETIME_H
 
-#include "ethosu/ethosu_inference.h"
+#include "ethosu/ethosu_error.h"
 #include "runner/meter.h"
 #include "runner/plan.h"
 
-/* The driver objects of one cell, and what its steps need. */
-struct execution {
-    struct ethosu_device *device;
-    const struct plan_model *model;
-    const uint8_t *const *inputs; /* tensors of the current inference */
-    uint8_t *outputs;             /* where the outputs go, each from a multiple of 16 on */
-    uint32_t timeout_ms;
-    struct ethosu_network network;
-    struct ethosu_batch weights;
-    struct ethosu_batch scratch;
-    struct ethosu_batch input_batch;
-    struct ethosu_batch output_batch;
-    struct ethosu_inference inference;
-};
+struct execution;
+
+/* Most steps of one list; the tables in lifetime.c are checked against it. */
+#define LIFETIME_MAX_STEPS 16
 
 struct step {
     const char *name; /* in records, where a step failed */
     enum phase phase; /* what it is charged to */
     enum ethosu_error (*run)(struct execution *execution);
-    size_t (*needed)(const struct plan_model *model); /* skipped when this says 0; NULL: always run */
+    unsigned when; /* conditions of lifetime.c, all of which must hold */
 };
 
-/* Lists end with a NULL. The first failure ends `steps`; `on_failure` follows then, and `at_end` always. */
+/* The first failure ends `steps`; `on_failure` follows then, and `at_end` always. Lists end with a NULL. */
 struct stage {
-    const struct step *const *steps;
-    const struct step *const *on_failure;
-    const struct step *const *at_end;
+    const struct step *steps[LIFETIME_MAX_STEPS + 1];
+    const struct step *on_failure[LIFETIME_MAX_STEPS + 1];
+    const struct step *at_end[LIFETIME_MAX_STEPS + 1];
 };
 
 struct lifetime {
-    const char *name;
-    struct stage initialise;
-    struct stage infer;
-    struct stage destroy;
+    struct stage stages[PLAN_DESTROY + 1];
 };
 
-extern const struct lifetime lifetime_per_inference;
-extern const struct lifetime lifetime_persistent;
+/* What a model in a cell's mode needs. */
+void lifetime_choose(const struct plan_cell *cell, const struct plan_model *model, struct lifetime *lifetime);
+
+/* Whether the memory of inputs and outputs outlives their buffers in this mode. */
+bool lifetime_keeps_io_memory(const struct plan_cell *cell);
 
 /* How a stage went: the error of the first step that failed, and that step; NULL when none did. */
 struct outcome {
@@ -57,7 +49,7 @@ struct outcome {
     const struct step *failed;
 };
 
-/* Run a stage in a window of the meter. */
-struct outcome lifetime_run_stage(const struct stage *stage, struct execution *execution);
+/* Run a stage in a window of the meter, with the failures that the plan wants in it. */
+struct outcome lifetime_run_stage(enum plan_stage stage, struct execution *execution);
 
 #endif

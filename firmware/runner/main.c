@@ -13,12 +13,13 @@ static struct ethosu_device device;
 /* Why the board cannot run the plan, or NULL. */
 static const char *find_obstacle(void)
 {
-    static const struct ethosu_platform npu = {
+    const struct ethosu_platform npu = {
         .registers = NPU_BASE,
         .sram_base = NPU_SRAM_BASE,
         .sram_size = NPU_SRAM_SIZE,
         .pool_base = DMA_POOL_BASE,
         .pool_size = DMA_POOL_SIZE,
+        .zero_on_destroy = plan.zero_on_destroy,
     };
 
     if (counters_ticks_per_second() == 0) {

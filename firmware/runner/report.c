@@ -11,7 +11,9 @@
 #define OUTSIDE SIZE_MAX
 
 static size_t current_cell = OUTSIDE;
+static size_t current_slot = OUTSIDE;
 static size_t current_index = OUTSIDE;
+static const struct places *current_places; /* of the current slot; NULL outside one */
 static bool faulty; /* a fault has been reported */
 
 static const char *status_name(enum ethosu_error error)
@@ -30,6 +32,12 @@ static const char *status_name(enum ethosu_error error)
     }
 }
 
+static const char *const stage_names[] = {
+    [PLAN_INITIALISE] = "init",
+    [PLAN_INFER] = "infer",
+    [PLAN_DESTROY] = "destroy",
+};
+
 static void place(struct record *record, const char *key, size_t value)
 {
     if (value == OUTSIDE) {
@@ -44,6 +52,7 @@ static void begin_fault(struct record *record, const char *kind)
     faulty = true;
     record_begin(record, "fault");
     place(record, "cell", current_cell);
+    place(record, "slot", current_slot);
     place(record, "index", current_index);
     record_text(record, "kind", kind);
     record_common(record);
@@ -74,16 +83,27 @@ void report_clock(void)
 
 void report_cell(size_t cell_index, const struct plan_cell *cell)
 {
+    static const char *const lifetime_names[] = {
+        [PLAN_PER_INFERENCE] = "per-inference",
+        [PLAN_PERSISTENT] = "persistent",
+    };
+    static const char *const temp_names[] = {[TEMP_MALLOC] = "malloc", [TEMP_CACHING] = "caching"};
     struct record record;
 
     current_cell = cell_index;
     record_begin(&record, "cell");
     record_decimal(&record, "cell", cell_index);
-    record_decimal(&record, "model", cell->model_index);
-    record_text(&record, "driver", cell->driver->name);
-    record_text(&record, "io", cell->io);
-    record_text(&record, "temp", cell->temp);
+    record_decimal(&record, "slots", cell->slot_count);
+    record_text(&record, "driver", lifetime_names[cell->driver]);
+    record_text(&record, "io", lifetime_names[cell->io]);
+    record_text(&record, "temp", temp_names[cell->temp]);
     record_send(&record);
+}
+
+void report_slot(const struct execution *execution)
+{
+    current_slot = execution->slot;
+    current_places = &execution->places;
 }
 
 void report_inside_inference(size_t index)
@@ -107,6 +127,7 @@ void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles)
 
     record_begin(&record, "infer");
     record_decimal(&record, "cell", current_cell);
+    record_decimal(&record, "slot", current_slot);
     record_decimal(&record, "index", current_index);
     record_decimal(&record, "input", input);
     record_text(&record, "status", status_name(outcome.error));
@@ -115,11 +136,12 @@ void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles)
     record_send(&record);
 }
 
-static void begin_stage(struct record *record, const char *type, const char *stage)
+static void begin_stage(struct record *record, const char *type, enum plan_stage stage)
 {
     record_begin(record, type);
     record_decimal(record, "cell", current_cell);
-    record_text(record, "stage", stage);
+    record_decimal(record, "slot", current_slot);
+    record_text(record, "stage", stage_names[stage]);
     record_decimal(record, "index", index_or_0());
     record_common(record);
 }
@@ -132,18 +154,29 @@ static void add_unless_0(struct record *record, const char *key, uint64_t value)
     }
 }
 
-static void add_counts(struct record *record, const struct ethosu_counts *counts)
+static void add_counts(struct record *record, const struct ethosu_counts *counts,
+                       const struct temp_counts *temp)
 {
     add_unless_0(record, "networks", counts->networks);
     add_unless_0(record, "buffers", counts->buffers);
     add_unless_0(record, "inferences", counts->inferences);
+    add_unless_0(record, "memories", counts->memories);
+    add_unless_0(record, "maps", counts->maps);
+    add_unless_0(record, "unmaps", counts->unmaps);
+    add_unless_0(record, "driver_maps", counts->driver_maps);
+    add_unless_0(record, "driver_unmaps", counts->driver_unmaps);
+    add_unless_0(record, "pages", counts->pages);
+    add_unless_0(record, "tlb", counts->tlb);
+    add_unless_0(record, "allocations", temp->heap_allocations);
+    add_unless_0(record, "frees", temp->heap_frees);
+    add_unless_0(record, "reused", temp->reused);
     add_unless_0(record, "copied", counts->copied);
     add_unless_0(record, "zeroed", counts->zeroed);
     add_unless_0(record, "cleaned", counts->cleaned);
     add_unless_0(record, "invalidated", counts->invalidated);
 }
 
-void report_stage(const char *stage, const struct ethosu_counts *counts)
+void report_stage(enum plan_stage stage, const struct ethosu_counts *counts, const struct temp_counts *temp)
 {
     static const char *const phase_names[PHASE_COUNT] = {
         [PHASE_CREATE] = "create",
@@ -164,27 +197,122 @@ void report_stage(const char *stage, const struct ethosu_counts *counts)
     record_send(&record);
 
     begin_stage(&record, "counts", stage);
-    add_counts(&record, counts);
+    add_counts(&record, counts, temp);
     record_send(&record);
 }
 
-void report_outputs(const struct plan_model *model, const uint8_t *outputs)
+void report_memory(enum plan_stage stage, const struct pool *pool, const struct heap *heap,
+                   const struct temp *temp)
 {
     struct record record;
 
-    for (size_t output = 0; output < model->output_count; output++) {
-        size_t size = model->output_sizes[output];
-        for (size_t offset = 0; offset < size;) {
-            record_begin(&record, "data");
-            record_decimal(&record, "cell", current_cell);
-            record_decimal(&record, "index", current_index);
-            record_decimal(&record, "output", output);
-            record_decimal(&record, "offset", offset);
-            offset += record_bytes(&record, "b64", outputs + offset, size - offset);
-            record_send(&record);
-        }
-        outputs += pool_rounded(size);
+    begin_stage(&record, "memory", stage);
+    add_unless_0(&record, "pool_used", pool->used);
+    add_unless_0(&record, "pool_peak", pool->peak);
+    add_unless_0(&record, "heap_used", heap->used);
+    add_unless_0(&record, "heap_peak", heap->peak);
+    add_unless_0(&record, "temp_used", temp->live_bytes + temp->cached_bytes);
+    add_unless_0(&record, "temp_peak", temp->peak);
+    record_send(&record);
+}
+
+static void send_places(const struct places *places)
+{
+    struct record record;
+
+    record_begin(&record, "places");
+    place(&record, "cell", current_cell);
+    place(&record, "slot", current_slot);
+    place(&record, "index", current_index);
+    record_common(&record);
+    record_hex(&record, "stream", places->stream);
+    record_hex(&record, "weights", places->weights);
+    record_hex(&record, "scratch", places->scratch);
+    record_hex(&record, "inputs", places->inputs);
+    record_hex(&record, "outputs", places->outputs);
+    record_send(&record);
+}
+
+static bool are_same_places(const struct places *left, const struct places *right)
+{
+    return left->stream == right->stream && left->weights == right->weights && left->scratch == right->scratch
+           && left->inputs == right->inputs && left->outputs == right->outputs;
+}
+
+void report_places(struct execution *execution)
+{
+    if (!are_same_places(&execution->places, &execution->reported_places)) {
+        send_places(&execution->places);
+        execution->reported_places = execution->places;
     }
+}
+
+/* Send a tensor's bytes, as many lines as it takes. */
+static void send_data(size_t output, const uint8_t *bytes, size_t size)
+{
+    struct record record;
+
+    for (size_t offset = 0; offset < size;) {
+        record_begin(&record, "data");
+        record_decimal(&record, "cell", current_cell);
+        record_decimal(&record, "index", current_index);
+        record_decimal(&record, "output", output);
+        record_decimal(&record, "offset", offset);
+        offset += record_bytes(&record, "b64", bytes + offset, size - offset);
+        record_send(&record);
+    }
+}
+
+static struct sha256 digest_of(const struct plan_model *model, const uint8_t *outputs)
+{
+    struct sha256_state state;
+
+    sha256_begin(&state);
+    for (size_t output = 0; output < model->output_count; output++) {
+        sha256_add(&state, outputs, model->output_sizes[output]);
+        outputs += pool_rounded(model->output_sizes[output]);
+    }
+    return sha256_finish(&state);
+}
+
+static bool is_same_digest(const struct sha256 *left, const struct sha256 *right)
+{
+    uint32_t difference = 0;
+
+    for (unsigned i = 0; i < SHA256_WORDS; i++) {
+        difference |= left->words[i] ^ right->words[i];
+    }
+    return difference == 0;
+}
+
+static void send_digest(const struct sha256 *digest)
+{
+    uint8_t bytes[4 * SHA256_WORDS];
+    struct record record;
+
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(digest->words[i / 4] >> (24 - 8 * (i % 4)));
+    }
+    record_begin(&record, "digest");
+    record_decimal(&record, "cell", current_cell);
+    record_decimal(&record, "index", current_index);
+    (void)record_bytes(&record, "b64", bytes, sizeof bytes); /* a line has room for all of them */
+    record_send(&record);
+}
+
+void report_outputs(const struct plan_model *model, const uint8_t *outputs, struct plan_reported *reported)
+{
+    struct sha256 digest = digest_of(model, outputs);
+
+    send_digest(&digest);
+    if (reported->is_known && is_same_digest(&reported->digest, &digest)) {
+        return;
+    }
+    for (size_t output = 0; output < model->output_count; output++) {
+        send_data(output, outputs, model->output_sizes[output]);
+        outputs += pool_rounded(model->output_sizes[output]);
+    }
+    *reported = (struct plan_reported){true, digest};
 }
 
 void report_failure(const struct execution *execution, struct outcome outcome)
@@ -203,6 +331,11 @@ void report_failure(const struct execution *execution, struct outcome outcome)
         record_decimal(&record, "ms", execution->timeout_ms);
         record_hex(&record, "status", device->fault_status);
         record_hex(&record, "qread", device->fault_qread);
+        break;
+    case ETHOSU_MISALIGNED:
+        begin_fault(&record, "misaligned");
+        record_text(&record, "what", device->misaligned);
+        record_hex(&record, "address", device->misaligned_address);
         break;
     case ETHOSU_WRONG_CONFIG:
         begin_fault(&record, "refused");
@@ -227,7 +360,7 @@ void report_driver_fault(const char *error, const char *where)
 }
 
 void report_calibration(const char *operation, size_t size, uint64_t instructions,
-                        const struct ethosu_counts *counts)
+                        const struct ethosu_counts *counts, const struct temp_counts *temp)
 {
     struct record record;
 
@@ -236,22 +369,54 @@ void report_calibration(const char *operation, size_t size, uint64_t instruction
     record_decimal(&record, "size", size);
     record_common(&record);
     record_decimal(&record, "instructions", instructions);
-    add_counts(&record, counts);
+    add_counts(&record, counts, temp);
     record_send(&record);
 }
 
-void report_end(const struct ethosu_device *device, struct outcome first_failure, size_t inferences)
+void report_slot_end(const struct execution *execution)
 {
     struct record record;
 
+    record_begin(&record, "slot");
+    record_decimal(&record, "cell", current_cell);
+    record_decimal(&record, "slot", current_slot);
+    record_decimal(&record, "model", (size_t)(execution->model - plan.models));
+    record_text(&record, "status", status_name(execution->first_failure.error));
+    record_decimal(&record, "inferences", execution->stages_run[PLAN_INFER]);
+    record_send(&record);
+    current_slot = OUTSIDE;
+    current_places = NULL;
+}
+
+static void report_leaks(const struct ethosu_ledger *ledger)
+{
+    struct record record;
+
+    for (size_t i = 0; i < ETHOSU_MAX_OBJECTS; i++) {
+        const struct ethosu_entry *entry = &ledger->entries[i];
+        if (entry->kind == NULL) {
+            continue;
+        }
+        record_begin(&record, "leak");
+        record_decimal(&record, "cell", current_cell);
+        record_decimal(&record, "slot", entry->origin.owner);
+        record_text(&record, "kind", entry->kind);
+        record_decimal(&record, "size", entry->size);
+        record_text(&record, "step", entry->origin.step);
+        record_send(&record);
+    }
+}
+
+void report_end(const struct ethosu_device *device, const struct heap *heap)
+{
+    struct record record;
+
+    report_leaks(&device->ledger);
     record_begin(&record, "end");
     record_decimal(&record, "cell", current_cell);
-    record_text(&record, "status", status_name(first_failure.error));
-    record_decimal(&record, "inferences", inferences);
-    record_decimal(&record, "live_objects",
-                   device->live_networks + device->live_buffers + device->live_inferences);
+    record_decimal(&record, "live_objects", device->ledger.live);
     record_decimal(&record, "pool_used", device->pool.used);
-    record_decimal(&record, "pool_peak", device->pool.peak);
+    record_decimal(&record, "heap_used", heap->used);
     record_send(&record);
     current_cell = OUTSIDE;
 }
@@ -283,6 +448,9 @@ _Noreturn void exception_report(const struct exception *exception)
     record_hex(&record, "far", exception->far);
     record_hex(&record, "spsr", exception->spsr);
     record_send(&record);
+    if (current_places != NULL) {
+        send_places(current_places); /* what FAR may be an address of */
+    }
     report_bye();
     halt();
 }

@@ -6,8 +6,7 @@
 
 #include "ethosu/ethosu_device.h"
 #include "platform/exception.h"
-#include "runner/lifetime.h"
-#include "runner/plan.h"
+#include "runner/execution.h"
 
 /* The first record: who speaks. */
 void report_hello(const struct ethosu_device *device);
@@ -18,6 +17,9 @@ void report_clock(void);
 /* A cell begins: until report_end(), faults are its. */
 void report_cell(size_t cell_index, const struct plan_cell *cell);
 
+/* What comes from here on belongs to this model, until report_slot_end(). */
+void report_slot(const struct execution *execution);
+
 /* What comes from here on belongs to inference `index`; to none of them after report_outside_inferences(). */
 void report_inside_inference(size_t index);
 void report_outside_inferences(void);
@@ -25,11 +27,20 @@ void report_outside_inferences(void);
 /* The outcome of the current inference, which ran input set `input`; how long it ran is the meter's. */
 void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles);
 
-/* The cost of the last measured stage ("init", "infer" or "destroy"), and what the driver did in it. */
-void report_stage(const char *stage, const struct ethosu_counts *counts);
+/* The cost of the last measured stage, and what the driver and the temporary allocator did in it. */
+void report_stage(enum plan_stage stage, const struct ethosu_counts *counts, const struct temp_counts *temp);
 
-/* The outputs of the current inference. */
-void report_outputs(const struct plan_model *model, const uint8_t *outputs);
+/* What is in use after the last stage, and the most that was in use within it. */
+void report_memory(enum plan_stage stage, const struct pool *pool, const struct heap *heap,
+                   const struct temp *temp);
+
+/* Where the NPU is told to find things, if that is not what was reported last. */
+void report_places(struct execution *execution);
+
+/*
+ * The outputs of the current inference; `reported` is what was said of those of the same slot and input set.
+ */
+void report_outputs(const struct plan_model *model, const uint8_t *outputs, struct plan_reported *reported);
 
 /* Why a stage of this execution failed. */
 void report_failure(const struct execution *execution, struct outcome outcome);
@@ -37,12 +48,15 @@ void report_failure(const struct execution *execution, struct outcome outcome);
 /* Something outside the plan's own steps failed. */
 void report_driver_fault(const char *error, const char *where);
 
-/* One measurement of a calibration, and what the driver did in it. */
+/* One measurement of a calibration, and what was done in it. */
 void report_calibration(const char *operation, size_t size, uint64_t instructions,
-                        const struct ethosu_counts *counts);
+                        const struct ethosu_counts *counts, const struct temp_counts *temp);
 
-/* The cell ends with the status of its first failure. */
-void report_end(const struct ethosu_device *device, struct outcome first_failure, size_t inferences);
+/* A slot ends with the status of its first failure. */
+void report_slot_end(const struct execution *execution);
+
+/* The cell ends; everything that still lives was leaked. */
+void report_end(const struct ethosu_device *device, const struct heap *heap);
 
 /* The last record, and the byte that ends a model which listens for it. */
 void report_bye(void);

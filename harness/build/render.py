@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from harness.boards.config import BoardConfig, Memory
 from harness.data_files import data_folder
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.compiled import Tensor
-from harness.plan import Cell, DriverLifetime, Plan, PlannedModel, Program
+from harness.plan import Cell, FailingStage, Job, Plan, PlannedModel, Program, TempAllocator
 
 NONCE_LENGTH = 16
 NONCE_PLACEHOLDER = "@nonce@".center(NONCE_LENGTH, "-")  #: not hexadecimal, so never mistaken for a nonce
@@ -26,10 +27,13 @@ NPU_WINDOW = 0x4000  #: bytes of an Ethos-U85's registers
 STACK_SIZE = 0x8000  #: bytes; the deepest call chain, a record within a cell, needs about 1 KiB
 MAX_ADDRESS = 1 << 39  #: the firmware's MMU tables map 39-bit addresses
 
-_LIFETIMES = {
-    DriverLifetime.PER_INFERENCE: "lifetime_per_inference",
-    DriverLifetime.PERSISTENT: "lifetime_persistent",
-}
+PAGE = 4096  #: bytes; inputs and outputs are mapped by the page
+WORD = 4  #: bytes
+STREAM_START = 28  #: bytes of a payload before its metadata, whose length is the last of them
+
+_LIFETIMES = {"per-inference": "PLAN_PER_INFERENCE", "persistent": "PLAN_PERSISTENT"}
+_TEMPS = {TempAllocator.MALLOC: "TEMP_MALLOC", TempAllocator.CACHING: "TEMP_CACHING"}
+_STAGES = {FailingStage.INIT: "PLAN_INITIALISE", FailingStage.INFER: "PLAN_INFER"}
 _PROGRAMS = {
     Program.CELLS: "run_cells",
     Program.CALIBRATE_OBJECTS: "calibrate_objects",
@@ -79,11 +83,32 @@ class _ModelTable:
 class _CellTable:
     """What plan.c says of one cell."""
 
-    model: int
+    mode: str
     driver: str
     io: str
     temp: str
-    sequence: tuple[int, ...]
+    models: tuple[int, ...]
+    jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True)
+class _FailureTable:
+    """What plan.c says of one failure."""
+
+    stage: str
+    step: str
+    slot: int
+    occurrence: int
+    call: int  #: from 1
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How much the largest cell, or model, needs."""
+
+    output_bytes: int
+    slots: int
+    input_sets: int
 
 
 def render(plan: Plan, board: BoardConfig) -> Rendered:
@@ -93,7 +118,7 @@ def render(plan: Plan, board: BoardConfig) -> Rendered:
     does not place where the compiled model expects them. The plan's nonce leaves no trace.
     """
     blobs: list[Blob] = []
-    models = tuple(_model_table(index, model, blobs) for index, model in enumerate(plan.models))
+    models = tuple(_model_table(index, plan, blobs) for index in range(len(plan.models)))
     return Rendered(
         files={
             "blobs.S": _render("blobs.S.j2", blobs=blobs),
@@ -105,13 +130,27 @@ def render(plan: Plan, board: BoardConfig) -> Rendered:
                 blobs=blobs,
                 models=models,
                 cells=tuple(_cell_table(cell, plan.models) for cell in plan.cells),
-                output_bytes=max((sum(map(_rounded, model.output_sizes)) for model in models), default=0),
+                failures=tuple(
+                    _FailureTable(_STAGES[each.stage], each.step, each.slot, each.occurrence, each.call + 1)
+                    for each in plan.failures
+                ),
+                room=_room(plan, models),
                 program=_PROGRAMS[plan.program],
-                inference_timeout_ms=plan.inference_timeout_ms,
+                plan=plan,
             ),
             "platform.h": _render("platform.h.j2", board=board, uart_size=UART_WINDOW, npu_size=NPU_WINDOW),
         },
         blobs=tuple(blobs),
+    )
+
+
+def _room(plan: Plan, models: Sequence[_ModelTable]) -> _Room:
+    return _Room(
+        output_bytes=max((sum(map(_rounded, model.output_sizes)) for model in models), default=0),
+        slots=max((len(cell.models) for cell in plan.cells), default=0),
+        input_sets=max(
+            (sum(len(models[model].input_sets) for model in cell.models) for cell in plan.cells), default=0
+        ),
     )
 
 
@@ -131,6 +170,8 @@ def image_room(memory: Memory) -> int:
         raise UsageError(f"the RAM ends at {ram_end:#x}, beyond the 39 address bits that the firmware maps")
     if not memory.ram_base <= memory.dma_pool_base <= pool_end <= ram_end:
         raise UsageError(f"the DMA pool at {memory.dma_pool_base:#x} does not lie within the RAM")
+    if memory.dma_pool_base % PAGE or memory.dma_pool_size % PAGE:
+        raise UsageError(f"the DMA pool at {memory.dma_pool_base:#x} is not a number of whole pages")
     if not memory.ram_base <= memory.load_address < ram_end:
         raise UsageError(f"the load address {memory.load_address:#x} does not lie within the RAM")
     if memory.dma_pool_base <= memory.load_address < pool_end:
@@ -139,9 +180,13 @@ def image_room(memory: Memory) -> int:
     return end - memory.load_address
 
 
-def _model_table(index: int, planned: PlannedModel, blobs: list[Blob]) -> _ModelTable:
+def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
     """The table of one model; its bytes are added to `blobs`."""
+    planned = plan.models[index]
     compiled = planned.compiled
+    stream = compiled.command_stream
+    if plan.misalign_stream:
+        stream = misaligned(stream)
     _check_layout(compiled.name, compiled.inputs, INPUT_REGION)
     _check_layout(compiled.name, compiled.outputs, OUTPUT_REGION)
 
@@ -156,8 +201,8 @@ def _model_table(index: int, planned: PlannedModel, blobs: list[Blob]) -> _Model
     return _ModelTable(
         name=compiled.name,
         macs=compiled.macs,
-        command_stream=add("command_stream", compiled.command_stream),
-        command_stream_size=len(compiled.command_stream),
+        command_stream=add("command_stream", stream),
+        command_stream_size=len(stream),
         weights=add("weights", compiled.weights) if compiled.weights else "NULL",
         weights_size=len(compiled.weights),
         scratch_size=compiled.scratch_size,
@@ -189,11 +234,34 @@ def _check_layout(model: str, tensors: Sequence[Tensor], region: int) -> None:
         offset += _rounded(tensor.size)
 
 
+def misaligned(payload: bytes) -> bytes:
+    """A COP2 payload whose command stream begins one word later: the metadata before it has one word more.
+
+    The words that count what follows grow with it: those of the payload, of its one entry, and of the
+    metadata (Vela 5.2, regor/tflite/custom_operator_ethosu.hpp).
+    """
+    words = list(struct.unpack_from("<7I", payload))
+    start = STREAM_START + words[6]
+    for counting in (2, 5, 6):
+        words[counting] += WORD
+    return struct.pack("<7I", *words) + payload[STREAM_START:start] + bytes(WORD) + payload[start:]
+
+
 def _cell_table(cell: Cell, models: Sequence[PlannedModel]) -> _CellTable:
-    input_sets = len(models[cell.model].inputs)
-    if any(index >= input_sets for index in cell.sequence):
-        raise UsageError(f"a cell runs input sets {cell.sequence}, but its model has only {input_sets}")
-    return _CellTable(cell.model, _LIFETIMES[cell.mode.driver], cell.mode.io, cell.mode.temp, cell.sequence)
+    for job in cell.jobs:
+        if job.slot >= len(cell.models):
+            raise UsageError(f"a cell runs {job}, but has only {len(cell.models)} slots")
+        input_sets = len(models[cell.models[job.slot]].inputs)
+        if job.input >= input_sets:
+            raise UsageError(f"a cell runs {job}, but its model has only {input_sets} input sets")
+    return _CellTable(
+        mode=str(cell.mode),
+        driver=_LIFETIMES[cell.mode.driver],
+        io=_LIFETIMES[cell.mode.io],
+        temp=_TEMPS[cell.mode.temp],
+        models=cell.models,
+        jobs=cell.jobs,
+    )
 
 
 def _rounded(size: int) -> int:

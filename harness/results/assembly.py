@@ -6,28 +6,29 @@ never taken for one that passed.
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from harness.console.protocol import Record, Transcript
 from harness.errors import ConsoleError
-from harness.plan import Cell, Plan, mode_of
+from harness.models.compiled import CompiledModel
+from harness.plan import Cell, Job, Plan, PlannedModel, mode_of
+from harness.results.outputs import OutputBook
 from harness.results.run_record import (
-    COUNTS,
-    PHASES,
     CellRecord,
     Fault,
     Inference,
     Instructions,
+    Leak,
     NpuCycles,
+    Place,
     RunRecord,
     Stage,
 )
+from harness.results.stages import Stages
 
-_BASE_KEYS = frozenset({"cell", "stage", "index", "total"})
-_FAULT_KEYS = frozenset({"cell", "index", "kind"})
+_FAULT_KEYS = frozenset({"cell", "slot", "index", "kind"})
+_BETWEEN_CELLS = ("fault", "calibration", "places")
 
 
 def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
@@ -38,10 +39,11 @@ def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
     if hello.number("cells") != len(plan.cells):
         raise ConsoleError(f"the image has {hello.number('cells')} cells, its plan {len(plan.cells)}")
     status = bye.text("status")
-    faults = _faults(record for record in body if record.type == "fault")
-    cells = tuple(_cells(body, plan, tick_ns=1_000_000_000 / clock.number("timer_hz")))
-    if len(cells) != len(plan.cells) and not faults:
-        raise ConsoleError(f"the run reported {len(cells)} of {len(plan.cells)} cells, and no fault")
+    faults = _faults(body, plan)
+    tick_ns = 1_000_000_000 / clock.number("timer_hz")
+    talks = _talks(body, plan)
+    if len(talks) != len(plan.cells) and not faults:
+        raise ConsoleError(f"the run reported {len(talks)} of {len(plan.cells)} cells, and no fault")
     if status == "ok" and faults:
         raise ConsoleError(f"the run ended with status ok although it reported a fault: {faults[0]}")
     return RunRecord(
@@ -50,173 +52,208 @@ def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
         npu_config=hello.number("npu_config", base=16),
         window=Instructions(clock.number("window")),
         status=status,
-        cells=cells,
+        cells=tuple(record for talk in talks for record in _cell(talk, plan, tick_ns)),
         faults=faults,
         noise=transcript.noise,
     )
 
 
-@dataclass
-class _StageSum:
-    """Phases and counts of one stage, added up over its lines."""
+@dataclass(frozen=True)
+class _Talk:
+    """What was said of one cell."""
 
-    phases: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    total: int | None = None
+    planned: Cell
+    position: int  #: of the cell in the plan
+    opened: Record
+    inside: tuple[Record, ...]
+    end: Record
 
-    def add_phases(self, record: Record) -> None:
-        if "total" in record.fields:
-            self.total = record.number("total")
-        _add(self.phases, record)
-
-    def finish(self, where: str) -> Stage:
-        if self.total is None:
-            raise ConsoleError(f"{where}: no total of its phases was reported")
-        if self.total != sum(self.phases.values()):
-            raise ConsoleError(f"{where}: its phases sum to {sum(self.phases.values())}, not to {self.total}")
-        return Stage({name: Instructions(value) for name, value in self.phases.items()}, self.counts)
+    def of_slot(self, slot: int, record_type: str) -> list[Record]:
+        return [each for each in self.inside if each.type == record_type and each.number("slot") == slot]
 
 
-def _add(sums: dict[str, int], record: Record) -> None:
-    for key in record.fields:
-        if key in _BASE_KEYS:
-            continue
-        if key not in sums:
-            raise ConsoleError(f"console line {record.line}: unknown key {key!r} in record {record.type!r}")
-        sums[key] += record.number(key)
-
-
-def _cells(body: list[Record], plan: Plan, tick_ns: float) -> Iterator[CellRecord]:
+def _talks(body: Iterable[Record], plan: Plan) -> list[_Talk]:
     """Group the records between `cell` and `end`; a cell cut short by a fault is left out."""
+    talks: list[_Talk] = []
     opened: Record | None = None
     inside: list[Record] = []
-    position = 0
     for record in body:
         if record.type == "cell":
             opened, inside = record, []
         elif record.type == "end" and opened is not None:
+            position = len(talks)
             if position >= len(plan.cells):
                 raise ConsoleError(f"console line {record.line}: more cells than the plan has")
-            yield _cell(opened, inside, record, plan, position, tick_ns)
-            opened, position = None, position + 1
+            talks.append(_Talk(plan.cells[position], position, opened, tuple(inside), record))
+            opened = None
         elif opened is not None:
             inside.append(record)
-        elif record.type not in ("fault", "calibration"):
+        elif record.type not in _BETWEEN_CELLS:
             raise ConsoleError(f"console line {record.line}: record {record.type!r} outside a cell")
+    return talks
 
 
-def _cell(
-    opened: Record, inside: list[Record], end: Record, plan: Plan, position: int, tick_ns: float
-) -> CellRecord:
-    planned = plan.cells[position]
-    mode = mode_of(opened.fields)
-    if (opened.number("model"), mode) != (planned.model, planned.mode):
+def _cell(talk: _Talk, plan: Plan, tick_ns: float) -> Iterator[CellRecord]:
+    """The record of each slot of a cell."""
+    planned, opened = talk.planned, talk.opened
+    mode = mode_of({axis: opened.text(axis) for axis in ("driver", "io", "temp")})
+    if (opened.number("slots"), mode) != (len(planned.models), planned.mode):
         raise ConsoleError(
-            f"console line {opened.line}: cell of model {opened.text('model')} in {mode} is not the plan's"
+            f"console line {opened.line}: cell of {opened.text('slots')} models in {mode} is not the plan's"
         )
-    stages = _stages(inside)
-    ends = [record for record in inside if record.type == "infer"]
-    status = end.text("status")
-    if status == "ok" and len(ends) != len(planned.sequence):
-        raise ConsoleError(
-            f"console line {end.line}: {len(ends)} of {len(planned.sequence)} inferences were reported"
+    stages = Stages(opened.text("cell"), talk.inside)
+    slots = [_Slot(talk, slot, plan, stages) for slot in range(len(planned.models))]
+    shared = _shared(slots)
+    for slot in slots:
+        yield CellRecord(
+            model=slot.planned_model,
+            mode=mode,
+            status=slot.closed.text("status"),
+            init=slot.init,
+            inferences=slot.inferences(tick_ns),
+            destroy=slot.destroy,
+            live_objects=talk.end.number("live_objects"),
+            pool_used=talk.end.number("pool_used"),
+            **shared,
+            cell=talk.position,
+            slot=slot.number,
+            leaks=slot.leaks(),
+            places=slot.places(),
         )
-    return CellRecord(
-        model=planned.model,
-        mode=mode,
-        status=status,
-        init=_finished(stages, "init", 0, opened),
-        inferences=tuple(
-            _inference(
-                record, index, planned, plan, inside, _finished(stages, "infer", index, opened), tick_ns
+
+
+def _shared(slots: Sequence[_Slot]) -> dict[str, int]:
+    """The numbers of a cell that all of its slots share."""
+    stages = [stage for slot in slots for stage in slot.all_stages()]
+    held = [slots[-1].init.memory, *(stage.memory for slot in slots for stage in slot.infer_stages())]
+    return {
+        "pool_peak": max(stage.memory.pool_peak for stage in stages),
+        "pool_held": max(memory.pool_used for memory in held),
+        "heap_peak": max(stage.memory.heap_peak for stage in stages),
+        "temp_held": max(memory.temp_used for memory in held),
+        "temp_peak": max(stage.memory.temp_peak for stage in stages),
+    }
+
+
+class _Slot:
+    """What was said of one loaded model of a cell."""
+
+    def __init__(self, talk: _Talk, number: int, plan: Plan, stages: Stages) -> None:
+        self.number = number
+        self.planned_model = talk.planned.models[number]
+        self._talk = talk
+        self._model: PlannedModel = plan.models[self.planned_model]
+        self._jobs = [(i, job) for i, job in enumerate(talk.planned.jobs) if job.slot == number]
+        self._infers = talk.of_slot(number, "infer")
+        self.closed = self._closed()
+        self.init = stages.finished(number, "init")
+        self.destroy = stages.finished(number, "destroy")
+        self._infer_stages = [stages.finished(number, "infer", each.number("index")) for each in self._infers]
+
+    def _closed(self) -> Record:
+        closing = self._talk.of_slot(self.number, "slot")
+        if len(closing) != 1 or closing[0].number("model") != self.planned_model:
+            raise ConsoleError(
+                f"console line {self._talk.end.line}: slot {self.number} of cell {self._talk.position} "
+                f"did not end as one of model {self.planned_model}"
             )
-            for index, record in enumerate(ends)
-        ),
-        destroy=_finished(stages, "destroy", 0, opened),
-        live_objects=end.number("live_objects"),
-        pool_used=end.number("pool_used"),
-        pool_peak=end.number("pool_peak"),
-    )
+        if closing[0].text("status") == "ok" and len(self._infers) != len(self._jobs):
+            raise ConsoleError(
+                f"console line {closing[0].line}: {len(self._infers)} of {len(self._jobs)} inferences "
+                "were reported"
+            )
+        return closing[0]
 
+    def infer_stages(self) -> Sequence[Stage]:
+        return self._infer_stages
 
-def _stages(inside: list[Record]) -> dict[tuple[str, int], _StageSum]:
-    stages: dict[tuple[str, int], _StageSum] = {}
-    for record in inside:
-        if record.type in ("phases", "counts"):
-            stage = stages.setdefault((record.text("stage"), record.number("index")), _StageSum())
-            if record.type == "phases":
-                stage.add_phases(record)
-            else:
-                _add(stage.counts, record)
-    return stages
+    def all_stages(self) -> Sequence[Stage]:
+        return [self.init, *self._infer_stages, self.destroy]
 
-
-def _finished(stages: dict[tuple[str, int], _StageSum], name: str, index: int, opened: Record) -> Stage:
-    where = f"cell {opened.text('cell')}, {name} {index}"
-    if (name, index) not in stages:
-        raise ConsoleError(f"{where}: its cost was not reported")
-    return stages[name, index].finish(where)
-
-
-def _inference(
-    record: Record,
-    position: int,
-    planned: Cell,
-    plan: Plan,
-    inside: list[Record],
-    stage: Stage,
-    tick_ns: float,
-) -> Inference:
-    expected_input = planned.sequence[position] if position < len(planned.sequence) else None
-    if record.number("index") != position or record.number("input") != expected_input:
-        raise ConsoleError(f"console line {record.line}: inference {record.text('index')} is not the plan's")
-    model = plan.models[planned.model]
-    status = record.text("status")
-    outputs: tuple[bytes, ...] = ()
-    if status == "ok":
-        chunks = [part for part in inside if part.type == "data" and part.number("index") == position]
-        outputs = tuple(
-            _output([part for part in chunks if part.number("output") == number], tensor.size, record)
-            for number, tensor in enumerate(model.compiled.outputs)
+    def inferences(self, tick_ns: float) -> tuple[Inference, ...]:
+        sizes = [tensor.size for tensor in self._model.compiled.outputs]
+        book = OutputBook(sizes, self._talk.inside)
+        if len(self._infers) > len(self._jobs):
+            raise ConsoleError(f"console line {self._infers[-1].line}: more inferences than the plan has")
+        return tuple(
+            self._inference(record, *planned, stage, book, tick_ns)
+            for record, planned, stage in zip(self._infers, self._jobs, self._infer_stages, strict=False)
         )
-    return Inference(
-        index=position,
-        input=model.inputs[record.number("input")].label,
-        status=status,
-        npu_cycles=NpuCycles(record.number("npu_cycles")),
-        elapsed_ns=round(record.number("ticks") * tick_ns),
-        stage=stage,
-        outputs=outputs,
-    )
 
-
-def _output(chunks: list[Record], size: int, inference: Record) -> bytes:
-    collected = bytearray()
-    for chunk in chunks:
-        if chunk.number("offset") != len(collected):
-            raise ConsoleError(f"console line {chunk.line}: output data has a gap at offset {len(collected)}")
-        try:
-            collected += base64.b64decode(chunk.text("b64"), validate=True)
-        except binascii.Error:
-            raise ConsoleError(f"console line {chunk.line}: output data is not base64") from None
-    if len(collected) != size:
-        raise ConsoleError(
-            f"console line {inference.line}: an output has {len(collected)} bytes, its tensor {size}"
+    def _inference(
+        self, record: Record, index: int, job: Job, stage: Stage, book: OutputBook, tick_ns: float
+    ) -> Inference:
+        if (record.number("index"), record.number("input")) != (index, job.input):
+            raise ConsoleError(
+                f"console line {record.line}: inference {record.text('index')} is not the plan's"
+            )
+        status = record.text("status")
+        return Inference(
+            index=index,
+            input=self._model.inputs[job.input].label,
+            status=status,
+            npu_cycles=NpuCycles(record.number("npu_cycles")),
+            elapsed_ns=round(record.number("ticks") * tick_ns),
+            stage=stage,
+            outputs=book.outputs(record) if status == "ok" else (),
         )
-    return bytes(collected)
+
+    def leaks(self) -> tuple[Leak, ...]:
+        return tuple(
+            Leak(record.text("kind"), record.number("size"), record.text("step"))
+            for record in self._talk.of_slot(self.number, "leak")
+        )
+
+    def places(self) -> tuple[Place, ...]:
+        """Where each thing lay, and from which inference on, as often as that changed."""
+        found: dict[tuple[str, int], Place] = {}
+        for record in self._talk.of_slot(self.number, "places"):
+            for place in _places(record, self._model.compiled):
+                found.setdefault((place.name, place.address), place)
+        return tuple(sorted(found.values(), key=lambda place: (place.address, place.name)))
 
 
-def _faults(records: Iterable[Record]) -> tuple[Fault, ...]:
+def _places(record: Record, compiled: CompiledModel) -> Iterator[Place]:
+    sizes = {
+        "stream": len(compiled.command_stream),
+        "weights": len(compiled.weights),
+        "scratch": compiled.scratch_size,
+        "inputs": compiled.inputs[-1].offset + compiled.inputs[-1].size,
+        "outputs": compiled.outputs[-1].offset + compiled.outputs[-1].size,
+    }
+    for name, size in sizes.items():
+        if address := record.number(name, base=16, default=0):
+            yield Place(name, address, size, _position(record.text("index")))
+
+
+def _faults(body: Sequence[Record], plan: Plan) -> tuple[Fault, ...]:
     """One fault for each place and kind, its details gathered from all of its lines."""
-    details: dict[tuple[str, str, str], dict[str, str]] = {}
-    for record in records:
-        place = (record.text("cell"), record.text("index"), record.text("kind"))
-        more = {key: value for key, value in record.fields.items() if key not in _FAULT_KEYS}
-        details.setdefault(place, {}).update(more)
-    return tuple(
-        Fault(_position(cell), _position(index), kind, found)
-        for (cell, index, kind), found in details.items()
+    details: dict[tuple[str, str, str, str], dict[str, str]] = {}
+    for record in body:
+        if record.type == "fault":
+            key = (record.text("cell"), record.text("slot"), record.text("index"), record.text("kind"))
+            more = {key: value for key, value in record.fields.items() if key not in _FAULT_KEYS}
+            details.setdefault(key, {}).update(more)
+    faults = (
+        Fault(_position(cell), _position(index), kind, found, _position(slot))
+        for (cell, slot, index, kind), found in details.items()
     )
+    return tuple(replace(fault, place=_place_of(fault, body, plan)) for fault in faults)
+
+
+def _place_of(fault: Fault, body: Sequence[Record], plan: Plan) -> str:
+    """What the address of an exception is in: its slot's places, as they were last reported, say it."""
+    if "far" not in fault.details or fault.cell is None or fault.slot is None:
+        return ""
+    address = int(fault.details["far"], 16)
+    slot = str(fault.cell), str(fault.slot)
+    for record in reversed(body):
+        if record.type == "places" and (record.text("cell"), record.text("slot")) == slot:
+            model = plan.models[plan.cells[fault.cell].models[fault.slot]]
+            for place in _places(record, model.compiled):
+                if 0 <= address - place.address < place.size:
+                    return f"{place.name}+{address - place.address:#x}"
+    return ""
 
 
 def _position(text: str) -> int | None:

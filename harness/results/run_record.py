@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NewType
 
 from harness.plan import Mode
@@ -20,6 +20,7 @@ COUNTS = (
     "networks",  # objects created
     "buffers",
     "inferences",
+    "memories",  # blocks of the DMA pool taken for all of these
     "maps",  # memories mapped for the CPU, and unmapped, by the runner
     "unmaps",
     "driver_maps",  # the same by the driver: pages back to the CPU at destroy, taken from it at creation
@@ -135,10 +136,12 @@ class Fault:
     index: int | None
     kind: str
     details: Mapping[str, str]
+    slot: int | None = None  #: which of the cell's models
+    place: str = ""  #: what an exception's address is in, such as "outputs+0x40"; empty when it is in nothing
 
     def __str__(self) -> str:
         details = " ".join(f"{key}={value}" for key, value in self.details.items())
-        return f"{self.kind} {details}".strip()
+        return f"{self.kind} {details} {self.place and f'in {self.place}'}".strip()
 
 
 @dataclass(frozen=True)
@@ -153,3 +156,11 @@ class RunRecord:
     cells: tuple[CellRecord, ...]
     faults: tuple[Fault, ...]
     noise: tuple[str, ...]
+
+    def of_model(self, model: int) -> RunRecord:
+        """What this run says of one of its models; a fault that belongs to none belongs to each."""
+        cells = tuple(cell for cell in self.cells if cell.model == model)
+        own = {(cell.cell, cell.slot) for cell in cells}
+        others = {(cell.cell, cell.slot) for cell in self.cells} - own
+        faults = tuple(fault for fault in self.faults if (fault.cell, fault.slot) not in others)
+        return replace(self, cells=cells, faults=faults)

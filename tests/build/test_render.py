@@ -12,7 +12,7 @@ from harness.build import render as rendering
 from harness.build.render import image_room, render
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.compiled import Bytes
-from harness.plan import PER_INFERENCE, Cell, Plan, Program
+from harness.plan import PER_INFERENCE, Cell, Job, Plan, Program
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_an_input_of_the_wrong_size_is_a_model_error(plan, board):
 
 def test_an_input_set_that_does_not_exist_is_a_usage_error(plan, board):
     with pytest.raises(UsageError, match="only 2"):
-        render(replace(plan, cells=(Cell(0, PER_INFERENCE, (0, 2)),)), board)
+        render(replace(plan, cells=(Cell(PER_INFERENCE, (0,), (Job(0, 0), Job(0, 2))),)), board)
 
 
 def test_the_image_has_room_up_to_the_dma_pool(board):

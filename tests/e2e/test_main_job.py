@@ -102,20 +102,15 @@ def test_a_mode_costs_the_same_in_another_image(settings: Settings) -> None:
 
 def test_one_extra_copy_shows_that_copy_and_nothing_else(settings: Settings) -> None:
     copy = Edit(
-        "runner/lifetime.c",
-        "static enum ethosu_error submit(struct execution *execution)\n{",
+        "runner/steps.c",
+        "enum ethosu_error step_submit(struct execution *execution)\n{",
         f"static uint8_t extra[2][{EXTRA_COPY_BYTES}] __attribute__((aligned(64)));\n"
-        "static enum ethosu_error submit(struct execution *execution)\n{\n"
+        "enum ethosu_error step_submit(struct execution *execution)\n{\n"
         "    memcpy(extra[0], extra[1], sizeof extra[0]);",
-    )
-    include = Edit(
-        "runner/lifetime.c",
-        '#include "runner/lifetime.h"\n',
-        '#include "runner/lifetime.h"\n#include "platform/bytes.h"\n',
     )
     price = measure_prices(settings).instructions["copied"]
     plain = run_ds_cnn(settings)
-    patched = run_ds_cnn(replace(settings, firmware=FirmwareTree(edits=(copy, include))))
+    patched = run_ds_cnn(replace(settings, firmware=FirmwareTree(edits=(copy,))))
     for before, after in zip(plain.cells, patched.cells, strict=True):
         assert before.init == after.init
         for one, other in zip(before.inferences, after.inferences, strict=True):

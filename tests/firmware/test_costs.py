@@ -7,29 +7,29 @@ from dataclasses import replace
 import pytest
 
 from harness.build.firmware_tree import Edit
-from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, Cell, Plan, Program, plan_comparison
+from harness.plan import (
+    DRIVER_MODES,
+    DRIVER_PERSISTENT,
+    PER_INFERENCE,
+    Cell,
+    Job,
+    Plan,
+    Program,
+    plan_comparison,
+)
 from harness.results.calibration import prices_from
 from harness.results.cost import explain
 
 EXTRA_COPY = Edit(
-    "runner/lifetime.c",
-    """    const struct plan_model *model = execution->model;
-    enum ethosu_error error = ETHOSU_OK;
+    "runner/steps.c",
+    "enum ethosu_error step_write_inputs(struct execution *execution)\n{\n",
+    """enum ethosu_error step_write_inputs(struct execution *execution)
+{
+    static uint8_t from[65536] __attribute__((aligned(16))), to[65536] __attribute__((aligned(16)));
 
-""",
-    """    const struct plan_model *model = execution->model;
-    enum ethosu_error error = ETHOSU_OK;
-    static uint8_t from[65536], to[65536];
-
-    memcpy(to, from, sizeof to);
+    copy(execution, to, from, sizeof to);
     __asm__ volatile("" ::: "memory");
-    execution->device->counts.copied += sizeof to;
 """,
-)
-INCLUDE = Edit(
-    "runner/lifetime.c",
-    '#include "runner/lifetime.h"\n',
-    '#include "runner/lifetime.h"\n#include "platform/bytes.h"\n',
 )
 
 
@@ -54,8 +54,11 @@ def test_inferences_of_one_cell_cost_the_same(sound):
 
 
 def test_a_cell_costs_the_same_in_another_image_and_after_other_cells(firmware, revealing, copying):
-    alone = Plan((revealing,), (Cell(0, DRIVER_PERSISTENT, (0, 1)),))
-    later = Plan((copying, revealing), (Cell(0, PER_INFERENCE, (0,)), Cell(1, DRIVER_PERSISTENT, (0, 1))))
+    alone = Plan((revealing,), (Cell(DRIVER_PERSISTENT, (0,), (Job(0, 0), Job(0, 1))),))
+    later = Plan(
+        (copying, revealing),
+        (Cell(PER_INFERENCE, (0,), (Job(0, 0),)), Cell(DRIVER_PERSISTENT, (1,), (Job(0, 0), Job(0, 1)))),
+    )
     (left,), (_, right) = firmware.run(alone).cells, firmware.run(later).cells
     assert left.init == right.init
     assert [i.stage for i in left.inferences] == [i.stage for i in right.inferences]
@@ -86,7 +89,7 @@ def test_a_copy_that_is_not_counted_is_not_explained(firmware, copying, prices):
 
 
 def test_an_extra_copy_shows_as_that_copy_and_nothing_else(firmware, both_lifetimes, sound, prices):
-    (plain, _), (extra, _) = sound.cells, firmware.run(both_lifetimes, EXTRA_COPY, INCLUDE).cells
+    (plain, _), (extra, _) = sound.cells, firmware.run(both_lifetimes, EXTRA_COPY).cells
     before, after = plain.inferences[-1].stage, extra.inferences[-1].stage
     more = {phase: after.phases[phase] - before.phases[phase] for phase in before.phases}
     assert {phase for phase, instructions in more.items() if instructions} == {"write_inputs"}

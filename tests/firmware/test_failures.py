@@ -8,7 +8,7 @@ import pytest
 
 from harness.build.firmware_tree import Edit
 from harness.errors import ConsoleError
-from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, Cell, Plan, plan_comparison
+from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, Cell, Job, Plan, plan_comparison
 
 
 @pytest.fixture(params=DRIVER_MODES, ids=str)
@@ -35,7 +35,7 @@ def test_an_npu_fault_is_reported_with_its_status(firmware, parse_error, mode):
 
 
 def test_the_inference_after_a_fault_is_right(firmware, parse_error, revealing, mode):
-    cells = (Cell(0, mode, (0,)), Cell(1, mode, (1,)))
+    cells = (Cell(mode, (0,), (Job(0, 0),)), Cell(mode, (1,), (Job(0, 1),)))
     faulty, after = firmware.run(Plan((parse_error, revealing), cells)).cells
     assert (faulty.status, after.status) == ("npu-fault", "ok")
     assert after.inferences[0].outputs[0] == revealing.inputs[1].tensors[0]
@@ -85,15 +85,15 @@ INFERENCE_BEGINS = "    report_inside_inference(index);\n"
 def exception(firmware, plan, statement):
     """Run with a statement at the start of every inference; the exception record that it leads to."""
     defect = Edit("runner/cell.c", INFERENCE_BEGINS, INFERENCE_BEGINS + statement)
-    records = firmware.speak(plan, defect).records
-    assert records[-1].text("status") == "fault"
-    fault = records[-2]
-    assert (fault.text("kind"), fault.text("cell"), fault.text("index")) == ("exception", "0", "0")
+    run = firmware.run(plan, defect)
+    assert run.status == "fault"
+    (fault,) = run.faults
+    assert (fault.kind, fault.cell, fault.slot, fault.index) == ("exception", 0, 0, 0)
     return fault
 
 
 def exception_class(fault):
-    return fault.number("esr", base=16) >> 26
+    return int(fault.details["esr"], 16) >> 26
 
 
 UNDEFINED, INSTRUCTION_ABORT, DATA_ABORT = 0x00, 0x21, 0x25
@@ -102,20 +102,20 @@ UNDEFINED, INSTRUCTION_ABORT, DATA_ABORT = 0x00, 0x21, 0x25
 def test_an_undefined_instruction_is_an_exception_record(firmware, both_lifetimes):
     fault = exception(firmware, both_lifetimes, '    __asm__ volatile("udf #0");\n')
     assert exception_class(fault) == UNDEFINED
-    assert fault.number("el") == 1
+    assert fault.details["el"] == "1"
 
 
 def test_an_unmapped_address_is_an_exception_record_with_the_address(firmware, both_lifetimes):
     fault = exception(firmware, both_lifetimes, "    *(volatile int *)0x123456789cUL = 1;\n")
     assert exception_class(fault) == DATA_ABORT
-    assert fault.text("far") == "123456789c"
+    assert fault.details["far"] == "123456789c"
 
 
 def test_code_and_constants_cannot_be_written(firmware, both_lifetimes):
     fault = exception(firmware, both_lifetimes, "    *(volatile char *)identity_build = 1;\n")
     permission_fault_at_level_3 = 0x0F
     assert exception_class(fault) == DATA_ABORT
-    assert fault.number("esr", base=16) & 0x3F == permission_fault_at_level_3
+    assert int(fault.details["esr"], 16) & 0x3F == permission_fault_at_level_3
 
 
 def test_data_cannot_be_executed(firmware, both_lifetimes):
@@ -148,6 +148,6 @@ def test_an_exception_before_main_is_the_first_record(firmware, both_lifetimes):
 
 def test_other_cells_run_after_a_refused_one(firmware, revealing):
     refused = replace(revealing, compiled=replace(revealing.compiled, command_stream=b"COP9" + bytes(96)))
-    cells = (Cell(0, DRIVER_PERSISTENT, (0,)), Cell(1, PER_INFERENCE, (0,)))
+    cells = (Cell(DRIVER_PERSISTENT, (0,), (Job(0, 0),)), Cell(PER_INFERENCE, (1,), (Job(0, 0),)))
     run = firmware.run(Plan((refused, revealing), cells))
     assert [cell.status for cell in run.cells] == ["driver-error", "ok"]

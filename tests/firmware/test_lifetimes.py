@@ -9,8 +9,10 @@ import pytest
 from harness.build.firmware_tree import Edit
 from harness.models.compiled import Bytes
 from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT, PER_INFERENCE, plan_comparison
+from harness.results.run_record import Leak
 
-FILE_OF_STEPS = "runner/lifetime.c"
+FILE_OF_STEPS = "runner/steps.c"
+POISON = b"\xa5"
 
 
 def statuses(cell):
@@ -103,13 +105,15 @@ def test_a_missing_rewind_of_the_outputs_is_a_driver_error(firmware, both_lifeti
 def test_a_leaked_batch_is_reported_at_the_end(firmware, both_lifetimes):
     defect = Edit(FILE_OF_STEPS, "    ethosu_batch_destroy(&execution->output_batch);\n", "")
     per_inference, persistent = firmware.run(both_lifetimes, defect).cells
-    assert (per_inference.live_objects, persistent.live_objects) == (9, 12)
-    assert persistent.pool_used > per_inference.pool_used > 0
+    assert (per_inference.live_objects, persistent.live_objects) == (6, 2)
+    assert per_inference.pool_used == 3 * persistent.pool_used > 0
+    assert per_inference.leaks == 3 * persistent.leaks
+    assert persistent.leaks == (Leak("memory", 4096, "outputs"), Leak("buffers", 192, "outputs"))
 
 
 def test_inputs_that_are_not_rewritten_show_in_the_outputs(firmware, revealing):
-    steps = ".steps = STEPS(&rewind_inputs_step, "
-    defect = Edit(FILE_OF_STEPS, steps + "&write_step,", steps)
+    step = '    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, ALWAYS},\n'
+    defect = Edit("runner/lifetime.c", step, "")
     (cell,) = firmware.run(plan_comparison(revealing, [DRIVER_PERSISTENT], (0, 1)), defect).cells
     assert [inference.outputs[0] for inference in cell.inferences] == [bytes(100), bytes(100)]
 
@@ -117,13 +121,13 @@ def test_inputs_that_are_not_rewritten_show_in_the_outputs(firmware, revealing):
 def test_a_missing_clean_hides_the_inputs_from_the_npu(firmware, both_lifetimes):
     defect = Edit("ethosu/ethosu_memory.c", "cache_clean(to, size)", "size")
     first = firmware.run(both_lifetimes, defect).cells[1].inferences[0]
-    assert first.status != "ok" or first.outputs[0] == bytes(100)
+    assert first.status != "ok" or first.outputs[0] == POISON * 100
 
 
 def test_a_missing_invalidate_shows_older_outputs(firmware, both_lifetimes):
     defect = Edit("ethosu/ethosu_memory.c", "cache_invalidate(from, size)", "size")
     _, persistent = firmware.run(both_lifetimes, defect).cells
-    assert persistent.inferences[0].outputs[0] == bytes(100)
+    assert persistent.inferences[0].outputs[0] == POISON * 100
 
 
 def test_a_cycle_counter_that_is_not_reset_counts_on(firmware, both_lifetimes):
