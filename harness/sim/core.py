@@ -15,6 +15,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Protocol
 
 from unicorn import (
@@ -56,6 +57,10 @@ from harness.sim.memory import Ram, Window
 from harness.sim.registers import SCR_EL3, SystemRegister
 
 ZERO_REGISTER = 31
+# Called for every cache operation, so past the binding, and its conversion of arguments that need none.
+_read_register = uclib["uc_reg_read"]
+# The encodings that a program uses are few, and making one takes longer than finding it.
+_encoding = lru_cache(maxsize=None)(SystemRegister)
 NO_EXIT = 0  # the address emu_start() would end at, ignored once exits are enabled and none is set
 
 
@@ -178,7 +183,7 @@ class Core:
     @property
     def el(self) -> int:
         """Current exception level."""
-        return self.pstate >> 2 & 3
+        return self._register(UC_ARM64_REG_PSTATE) >> 2 & 3
 
     def set_mode(self, pstate: int) -> None:
         """Write PSTATE and change to the stack pointer that it selects."""
@@ -196,8 +201,7 @@ class Core:
         return int(self._engine.reg_read(_general(number)))
 
     def _register(self, number: int) -> int:
-        # Done for every cache operation, so without the binding's detour of three microseconds.
-        uclib.uc_reg_read(self._handle, number, self._value_at)
+        _read_register(self._handle, number, self._value_at)
         return self._value.value
 
     def read_system(self, register: SystemRegister) -> int:
@@ -213,7 +217,7 @@ class Core:
     def on_system_read(self, handler: Callable[[SystemRegister], int | None]) -> None:
         """Ask `handler` for the value at every MRS; None leaves the read to Unicorn."""
 
-        def read(target: int, register: SystemRegister, _old: int) -> bool:
+        def read(register: SystemRegister, _old: int, target: int) -> bool:
             value = handler(register)
             if value is None:
                 return False
@@ -224,11 +228,11 @@ class Core:
 
     def on_system_write(self, handler: Callable[[SystemRegister, int], bool]) -> None:
         """Tell `handler` of every MSR; True keeps Unicorn from doing it."""
-        self._hook_instruction(UC_ARM64_INS_MSR, lambda _source, register, value: handler(register, value))
+        self._hook_instruction(UC_ARM64_INS_MSR, lambda register, value, _source: handler(register, value))
 
     def on_system_operation(self, handler: Callable[[SystemRegister, int], bool]) -> None:
         """Tell `handler` of every SYS (DC, IC, AT, TLBI); True keeps Unicorn from doing it."""
-        self._hook_instruction(UC_ARM64_INS_SYS, lambda _source, operation, value: handler(operation, value))
+        self._hook_instruction(UC_ARM64_INS_SYS, lambda operation, value, _source: handler(operation, value))
 
     def on_load(self, window: Window, handler: Callable[[int, int], None]) -> None:
         """Tell `handler` the physical address and the size of every load from `window`."""
@@ -250,13 +254,13 @@ class Core:
         add_hook(self._engine, kind, callback, (window.base, window.base + window.size - 1))
 
     def _hook_instruction(
-        self, instruction: int, handler: Callable[[int, SystemRegister, int], bool]
+        self, instruction: int, handler: Callable[[SystemRegister, int, int], bool]
     ) -> None:
         def hook(_engine: int, register: int, at: int, _key: int) -> bool:
             given = Operands.from_address(at)
-            encoding = SystemRegister(given.op0, given.op1, given.crn, given.crm, given.op2)
             try:
-                return handler(register, encoding, given.value)
+                encoding = _encoding(given.op0, given.op1, given.crn, given.crm, given.op2)
+                return handler(encoding, given.value, register)
             except BaseException as error:
                 self._fail(error)
                 return True
