@@ -39,7 +39,7 @@ class FirmwareTree:
         return system_includes(self.implementation)
 
     def sources(self) -> Mapping[str, str]:
-        """Every source file's text by its path below `root`.
+        """Every source file's text by its path below `root`, sorted.
 
         Raises UsageError when an edit's file does not exist or its `old` does not occur exactly once, and
         when there is no driver in the folder of the implementation.
@@ -51,7 +51,7 @@ class FirmwareTree:
             texts = with_implementation(shipped, self.implementation)
         for edit in self.edits:
             texts[edit.file] = _edited(texts, edit)
-        return texts
+        return dict(sorted(texts.items()))
 
 
 def _edited(texts: Mapping[str, str], edit: Edit) -> str:
