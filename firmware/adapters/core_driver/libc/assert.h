@@ -3,5 +3,6 @@
 #define LIBC_ASSERT_H
 
 #define assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#define static_assert _Static_assert
 
 #endif
