@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,17 @@ def test_a_release_with_older_cache_hooks_cleans_its_stream(bench, stand_in):
     cleaned = [run.cells[1].inferences[1].stage.counts["cleaned"] for run in (older, stand_in)]
     stream = len(bench.compiled.command_stream) - 64
     assert stream <= cleaned[0] - cleaned[1] <= stream + 2 * 64
+
+
+def test_a_release_with_newer_file_names_is_built(bench, tmp_path):
+    newer = shutil.copytree(STAND_IN, tmp_path / "newer")
+    (newer / "config").mkdir()
+    (newer / "src/ethosu_config_u85.h").rename(newer / "config/ethosu_config_u85.h")
+    (newer / "src/ethosu_device_u85.c").rename(newer / "src/ethosu_backend_u85.c")
+    (newer / "src/ethosu_pmu_u85.c").write_text("const int has_pmu = 1;\n")
+    pmu = Edit(DRIVER, "#define COP1", "extern const int has_pmu;\n#define COP1")
+    use = Edit(DRIVER, "if (ethosu_mutex == NULL) {", "if (has_pmu && ethosu_mutex == NULL) {")
+    assert bench.checks(bench.run(newer, pmu, use)) == set()
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -2,6 +2,4 @@
 
 #include "adapters/core_driver/settings.h"
 
-#if __has_include(<src/ethosu_pmu_u85.c>)
 #include <src/ethosu_pmu_u85.c>
-#endif
