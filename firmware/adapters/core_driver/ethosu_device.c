@@ -14,8 +14,9 @@
 /* A COP1 payload: words before its stream. Source: Vela 5.2, regor/tflite/custom_operator_ethosu.hpp. */
 #define FOURCC_COP1 UINT32_C(0x31504f43)
 #define ACTION_CONFIG 1 /* a CONFIG and an ID word follow */
-#define ACTION_STREAM 2 /* the stream follows; its words are counted in bits 8 to 15 and below, in 16 to 31 \
-                         */
+#define ACTION_STREAM                                                                     \
+    2 /* the stream follows; its words are counted in bits 8 to 15 and below, in 16 to 31 \
+       */
 #define ACTION_NOTHING 5
 #define HEADER_WORDS 8
 
