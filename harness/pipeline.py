@@ -7,12 +7,14 @@ RunRecord and reference outputs ─compare─▶ Comparison ─▶ Report
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 
 from harness import __version__
+from harness.build.elf import read_elf
 from harness.build.image import build_image
 from harness.console.protocol import Transcript, parse_console
 from harness.errors import HarnessError
@@ -23,20 +25,30 @@ from harness.models.vela import compile_model
 from harness.plan import (
     DRIVER_PERSISTENT,
     PER_INFERENCE,
+    Failure,
     InputSet,
     Plan,
     PlannedModel,
     Program,
     plan_comparison,
+    plan_loaded,
 )
 from harness.processes import interrupt_all
 from harness.results.assembly import assemble
 from harness.results.calibration import prices_from
+from harness.results.coherency import coherency_findings, missing_maintenance
 from harness.results.cost import Prices, explain
-from harness.results.equivalence import Comparison, Reference, compare
+from harness.results.equivalence import NOTHING_INJECTED, Comparison, Reference, compare
+from harness.results.finding import Finding
+from harness.results.implementations import (
+    ImplementationRun,
+    hold_against_each_other,
+    implementation_changes,
+)
+from harness.results.persistence import prices_of_persistence
 from harness.results.report import ModelReport, Report
 from harness.results.run_record import RunRecord
-from harness.results.state import fill_findings
+from harness.results.state import fill_findings, unwritten_findings
 from harness.settings import Settings
 from harness.versions import versions
 
@@ -50,24 +62,45 @@ Progress = Callable[[str, str], None]
 """Called with a model's name and what is being done for it."""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A model that is ready to be run, and what its outputs must be."""
+
+    compiled: CompiledModel
+    inputs: tuple[InputSet, ...]
+    reference: Reference
+
+    @property
+    def planned(self) -> PlannedModel:
+        """The model as a plan takes it."""
+        return PlannedModel(self.compiled, self.inputs)
+
+
 def _silent(model: str, step: str) -> None:
     """Report no progress."""
 
 
 def compare_models(
-    names: Sequence[str], settings: Settings, *, jobs: int = 2, progress: Progress = _silent
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    together: bool = False,
+    jobs: int = 2,
+    progress: Progress = _silent,
 ) -> Report:
     """Compare every model across the settings' modes, `jobs` at a time.
 
+    `together` loads all models at once, in one image, and runs them in turn; otherwise each has its own.
     Raises UsageError before anything runs when a name is unknown. Any later error is part of the report: it
-    ends its own model only.
+    ends its own model only, or all that are loaded with it.
     """
     sources = [load_model(name) for name in names]
+    groups = [sources] if together else [[source] for source in sources]
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            prices = pool.submit(measure_prices, settings, progress)
-            models = [pool.submit(_compare_source, source, settings, progress) for source in sources]
-            reports = [_explained(model.result(), prices.result()) for model in models]
+            prices = pool.submit(measure_prices, _first_implementation(settings), progress)
+            outcomes = [pool.submit(_compare_group, group, settings, progress) for group in groups]
+            reports = [_explained(report, prices.result()) for group in outcomes for report in group.result()]
         except BaseException:
             interrupt_all()
             pool.shutdown(cancel_futures=True)
@@ -104,9 +137,14 @@ def run_model(
     return assemble(run_plan(plan, settings), plan)
 
 
+def _first_implementation(settings: Settings) -> Settings:
+    return settings.with_implementation(settings.implementations[0]) if settings.implementations else settings
+
+
 def compare_model(name: str, settings: Settings, progress: Progress = _silent) -> ModelReport:
     """Compare one model across the settings' modes; an error becomes part of the report."""
-    return _compare_source(load_model(name), settings, progress)
+    (report,) = _compare_group([load_model(name)], settings, progress)
+    return report
 
 
 def measure_prices(settings: Settings, progress: Progress = _silent) -> Prices:
@@ -118,38 +156,115 @@ def measure_prices(settings: Settings, progress: Progress = _silent) -> Prices:
     return prices_from(transcripts)
 
 
+def prepare(source: ModelSource, settings: Settings, progress: Progress = _silent) -> Prepared:
+    """Compile a model, choose its inputs, and ask the oracle for its outputs."""
+    progress(source.name, "compile")
+    compiled = compile_model(source, settings.compile_options(source))
+    inputs = standard_inputs(compiled)
+    progress(source.name, "reference")
+    return Prepared(compiled, inputs, reference_for(compiled, inputs))
+
+
 def examine(
-    compiled: CompiledModel, inputs: tuple[InputSet, ...], reference: Reference, settings: Settings
-) -> tuple[RunRecord, Comparison]:
-    """Run a compiled model in the settings' modes, and hold everything against everything.
+    models: Sequence[Prepared],
+    settings: Settings,
+    failures: tuple[Failure, ...] = (),
+    injected: Mapping[int | None, str] = NOTHING_INJECTED,
+) -> tuple[tuple[RunRecord, Comparison], ...]:
+    """Load models together, run them in the settings' modes, and hold everything against everything.
 
-    Where the board can fill its RAM, the same image runs once for each of FILLS, and must not show it.
+    Where the board can fill its RAM, the same image runs once for each of FILLS, and must not show it; where
+    it can name missing cache maintenance, it does so in the first run. The result is one record and one
+    comparison for each model. `failures` are steps that are made to fail; `injected` is what must come of
+    them, or of a fault that the settings' parameters provoke: see compare().
     """
-    plan = plan_comparison(PlannedModel(compiled, inputs), settings.modes, SEQUENCE)
-    fillable = settings.board.memory.fill_parameter is not None
-    runs = [assemble(run_plan(plan, settings, fill), plan) for fill in (FILLS if fillable else (None,))]
-    comparison = compare(runs[0], reference, settings.board.npu.clock_hz)
-    filled = zip(runs[1:], FILLS[1:], strict=False)
-    state = (finding for run, fill in filled for finding in fill_findings(runs[0], run, fill))
-    return runs[0], replace(comparison, findings=(*comparison.findings, *state))
+    loaded = [model.planned for model in models for _ in range(settings.load.copies)]
+    plan = replace(
+        plan_loaded(loaded, settings.modes, SEQUENCE, settings.load.inferences),
+        scratch=settings.load.scratch,
+        zeroing=settings.load.zeroing,
+        failures=failures,
+    )
+    fills = FILLS if settings.board.memory.fill_parameter is not None else (None,)
+    manners = chain((settings.with_coherency_check(),), repeat(settings))
+    runs = [
+        assemble(run_plan(plan, manner, fill), plan) for manner, fill in zip(manners, fills, strict=False)
+    ]
+    coherency = _coherency(runs[0], plan, settings)
+    outcomes = []
+    for model in models:
+        number = plan.models.index(model.planned)
+        runs_of_model = [run.of_model(number) for run in runs]
+        comparison = compare(
+            runs_of_model[0], model.reference, settings.board.npu.clock_hz, injected=injected
+        )
+        more = (*coherency(number), *_state(runs_of_model, model.reference))
+        findings = (*comparison.findings, *more)
+        outcomes.append((runs_of_model[0], replace(comparison, findings=findings)))
+    return tuple(outcomes)
 
 
-def _compare_source(source: ModelSource, settings: Settings, progress: Progress) -> ModelReport:
-    report = ModelReport(source.name)
+def _state(runs: Sequence[RunRecord], reference: Reference) -> Iterator[Finding]:
+    """What the runs of one model, each on RAM filled otherwise, show of what memory held before."""
+    yield from unwritten_findings(runs[0], reference)
+    for run, fill in zip(runs[1:], FILLS[1:], strict=False):
+        yield from fill_findings(runs[0], run, fill)
+
+
+def _coherency(run: RunRecord, plan: Plan, settings: Settings) -> Callable[[int], Iterable[Finding]]:
+    """What the board said of missing cache maintenance, as findings of a model of the plan."""
+    missing = missing_maintenance(run.noise)
+    if not missing:
+        return lambda _model: ()
+    image = build_image(plan, settings.board, settings.toolchain, settings.firmware)  # from the cache
+    symbols = read_elf(image.elf).symbols
+    return lambda model: coherency_findings(missing, run, model, symbols)
+
+
+def _compare_group(
+    sources: Sequence[ModelSource], settings: Settings, progress: Progress
+) -> tuple[ModelReport, ...]:
+    """Compare models that are loaded together; one that cannot be prepared is left out of the image."""
+    reports = [ModelReport(source.name) for source in sources]
+    ready: dict[int, Prepared] = {}
+    for place, source in enumerate(sources):
+        try:
+            ready[place] = prepare(source, settings, progress)
+            reports[place] = replace(reports[place], compiled=ready[place].compiled)
+        except HarnessError as error:
+            reports[place] = replace(reports[place], error=error)
+    for place in ready:
+        progress(sources[place].name, "build and run")
     try:
-        progress(source.name, "compile")
-        compiled = compile_model(source, settings.compile_options(source))
-        report = replace(report, compiled=compiled)
-        inputs = standard_inputs(compiled)
-        progress(source.name, "reference")
-        reference = reference_for(compiled, inputs)
-        progress(source.name, "build and run")
-        run, comparison = examine(compiled, inputs, reference, settings)
-        return replace(report, run=run, comparison=comparison)
+        outcomes = _run_implementations(tuple(ready.values()), settings) if ready else ()
+        for place, runs in zip(ready, outcomes, strict=True):
+            reports[place] = _reported(reports[place], runs, settings)
     except HarnessError as error:
-        return replace(report, error=error)
-    finally:
+        for place in ready:
+            reports[place] = replace(reports[place], error=error)
+    for source in sources:
         progress(source.name, "done")
+    return tuple(reports)
+
+
+def _run_implementations(
+    models: Sequence[Prepared], settings: Settings
+) -> tuple[tuple[ImplementationRun, ...], ...]:
+    """For each model its run in each driver implementation: the user's, or ours where none was given."""
+    variants = {each.name: settings.with_implementation(each) for each in settings.implementations}
+    outcomes = {name: examine(models, variant) for name, variant in (variants or {"": settings}).items()}
+    return tuple(
+        tuple(ImplementationRun(name, *outcome[place]) for name, outcome in outcomes.items())
+        for place in range(len(models))
+    )
+
+
+def _reported(report: ModelReport, runs: Sequence[ImplementationRun], settings: Settings) -> ModelReport:
+    run, comparison = runs[0].run, replace(runs[0].comparison, findings=hold_against_each_other(runs))
+    pool = settings.board.memory.dma_pool_size
+    persistence = prices_of_persistence(run.cells, comparison.savings, pool, settings.load.copies)
+    changes = implementation_changes(runs)
+    return replace(report, run=run, comparison=comparison, persistence=persistence, implementations=changes)
 
 
 def reference_for(compiled: CompiledModel, inputs: tuple[InputSet, ...]) -> Reference:

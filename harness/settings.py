@@ -13,7 +13,25 @@ from harness.build.toolchain import ZIG, Toolchain, find_toolchain
 from harness.errors import UsageError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.vela import CompileOptions
-from harness.plan import DRIVER_MODES, Mode, parse_modes
+from harness.plan import ALL_MODES, Mode, Scratch, Zeroing, parse_modes
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much is run, and where its memory comes from."""
+
+    inferences: int = 3  #: of each model in each mode; A, B, A shows what B leaves behind
+    copies: int = 1  #: how often each model is loaded at once
+    scratch: Scratch = Scratch.BUFFER
+    zeroing: Zeroing = Zeroing.KERNEL
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A driver by a name, in its folder; see docs/driver-interface.md."""
+
+    name: str
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -24,8 +42,10 @@ class Settings:
     toolchain: Toolchain
     compiler: CompileOptions
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
-    modes: tuple[Mode, ...] = DRIVER_MODES
+    modes: tuple[Mode, ...] = ALL_MODES
+    load: Load = Load()
     firmware: FirmwareTree = field(default_factory=FirmwareTree)
+    implementations: tuple[Implementation, ...] = ()  #: each is run, and held against the first; none is ours
 
     @property
     def macs(self) -> int:
@@ -36,9 +56,18 @@ class Settings:
         """The compiler's options for a model; one that comes compiled keeps its own unless told otherwise."""
         return replace(self.compiler, macs=self.macs) if source.kind is ModelKind.TFLITE else self.compiler
 
+    def with_implementation(self, implementation: Implementation) -> Settings:
+        """The same settings with a user's driver in place of ours."""
+        return replace(self, firmware=replace(self.firmware, implementation=implementation.folder))
+
     def with_modes(self, modes: Iterable[Mode]) -> Settings:
         """The same settings for other modes."""
         return replace(self, modes=tuple(modes))
+
+    def with_coherency_check(self) -> Settings:
+        """The same settings, with missing cache maintenance named where the board can do that."""
+        name = self.board.memory.check_parameter
+        return self if name is None else replace(self, parameters={name: True, **self.parameters})
 
     def board_with(self, macs: int, fill: int | None = None) -> Board:
         """The board, its NPU configured to a MAC count, its RAM to be filled with a byte where it can be."""
@@ -51,12 +80,14 @@ def resolve_settings(
     *,
     board: str = "sim",
     macs: int | None = None,
-    modes: str = "driver",
+    modes: str = "all",
     system_config: str = CompileOptions.system_config,
     memory_mode: str = CompileOptions.memory_mode,
     vela_config: Path | None = None,
     toolchain: str = ZIG,
     parameters: Iterable[str] = (),
+    load: Load | None = None,
+    implementations: Iterable[str] = (),
 ) -> Settings:
     """Settings from what a user gives as text; `macs` of None takes the board's.
 
@@ -68,7 +99,24 @@ def resolve_settings(
         compiler=CompileOptions(macs, system_config, memory_mode, vela_config),
         parameters=parse_parameters(parameters),
         modes=parse_modes(modes),
+        load=load or Load(),
+        implementations=parse_implementations(implementations),
     )
+
+
+def parse_implementations(texts: Iterable[str]) -> tuple[Implementation, ...]:
+    """Implementations from `NAME=DIR` texts. Raises UsageError for another form, a name twice, no folder."""
+    found: dict[str, Implementation] = {}
+    for text in texts:
+        name, separator, folder = text.partition("=")
+        if not name or not separator or not folder:
+            raise UsageError(f"implementation {text!r} is not of the form NAME=DIR")
+        if name in found:
+            raise UsageError(f"the implementation name {name!r} is given twice")
+        if not Path(folder).is_dir():
+            raise UsageError(f"the folder {folder!r} of implementation {name!r} does not exist")
+        found[name] = Implementation(name, Path(folder))
+    return tuple(found.values())
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, ParameterValue]:

@@ -32,6 +32,7 @@ class Memory(_Section):
     dma_pool_base: Address
     dma_pool_size: Size
     fill_parameter: str | None = None  #: the model parameter that fills RAM with a byte before the start
+    check_parameter: str | None = None  #: the model parameter that has missing cache maintenance named
 
 
 class Uart(_Section):

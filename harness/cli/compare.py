@@ -10,6 +10,8 @@ import click
 from harness.cli.options import settings_from, settings_options
 from harness.cli.report_files import STEP_SUMMARY, report_files
 
+AT_LEAST_ONE = click.IntRange(min=1)
+
 
 class _Typed(click.Command):
     """A command that remembers its words, for reports that say how to reproduce them."""
@@ -26,7 +28,37 @@ class _Typed(click.Command):
     epilog="Example: harness compare ds_cnn my.tflite --macs 512 --json result.json",
 )
 @click.argument("models", nargs=-1)
-@click.option("--modes", default="driver", show_default=True, help="Modes to compare: driver, all, or axes.")
+@click.option(
+    "--modes", default="all", show_default=True, help="Modes to compare: all, driver, io, temp, or axes."
+)
+@click.option(
+    "--inferences", type=AT_LEAST_ONE, default=3, show_default=True, help="Of each model in each mode."
+)
+@click.option(
+    "--loaded", "copies", type=AT_LEAST_ONE, default=1, show_default=True, help="Copies of each model."
+)
+@click.option("--together", is_flag=True, help="Load all MODELS at once and run them in turn.")
+@click.option(
+    "--scratch",
+    type=click.Choice(["buffer", "temp"]),
+    default="buffer",
+    show_default=True,
+    help="NPU scratch from a driver object, as on Linux, or from the temporary allocator, as on Cortex-M.",
+)
+@click.option(
+    "--zeroing",
+    type=click.Choice(["kernel", "none"]),
+    default="kernel",
+    show_default=True,
+    help="Clear destroyed objects, as the kernel does, or leave what they held.",
+)
+@click.option(
+    "--implementation",
+    "implementations",
+    multiple=True,
+    metavar="NAME=DIR",
+    help="A driver in place of ours; repeatable: each is held against the first.",
+)
 @click.option("--json", type=click.Path(path_type=Path), help="Write the full result to a file.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page for a browser.")
 @click.option(
@@ -36,7 +68,7 @@ class _Typed(click.Command):
     f"Also appended to the file that {STEP_SUMMARY} names.",
 )
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML for a CI system.")
-@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Models at a time.")
+@click.option("--jobs", type=AT_LEAST_ONE, default=2, show_default=True, help="Models at a time.")
 @settings_options
 @click.pass_context
 def compare_command(
@@ -44,6 +76,11 @@ def compare_command(
     /,
     models: tuple[str, ...],
     modes: str,
+    inferences: int,
+    copies: int,
+    together: bool,
+    scratch: str,
+    zeroing: str,
     json: Path | None,
     html: Path | None,
     markdown: Path | None,
@@ -63,11 +100,16 @@ def compare_command(
     from harness.cli.table import WIDTH, print_report
     from harness.models.catalog import REFERENCE_NETWORKS
     from harness.pipeline import compare_models
+    from harness.plan import Scratch, Zeroing
+    from harness.settings import Load
 
-    settings = settings_from(modes, chosen)
+    load = Load(inferences, copies, Scratch(scratch), Zeroing(zeroing))
+    settings = settings_from(modes, {**chosen, "load": load})
     files = report_files({"json": json, "html": html, "markdown": markdown, "junit": junit})
     with showing_progress() as progress:
-        report = compare_models(models or REFERENCE_NETWORKS, settings, jobs=jobs, progress=progress)
+        report = compare_models(
+            models or REFERENCE_NETWORKS, settings, together=together, jobs=jobs, progress=progress
+        )
     for file in files:
         file.write(report, context.meta[__name__])
     if not any(file.printed for file in files):

@@ -48,7 +48,7 @@ class Option:
 OPTIONS = (
     Option("board", "sim", "board name or board file"),
     Option("macs", "", "Ethos-U85 MACs per cycle (default: the board's)"),
-    Option("modes", "driver", "lifetime modes to compare"),
+    Option("modes", "all", "lifetime modes to compare"),
     Option("system-config", "", "Vela system configuration"),
     Option("memory-mode", "", "Vela memory mode"),
     Option("vela-config", "", "Vela configuration file"),
@@ -106,7 +106,7 @@ def harness_board(harness_settings: Settings) -> Board:
 def harness_compare(harness_settings: Settings) -> Callable[..., ModelOutcome]:
     """A function that compares a model, by name or path, across lifetime modes.
 
-    `harness_compare(model, modes="driver")` returns a ModelOutcome: `.identical`, `.findings`,
+    `harness_compare(model, modes="all")` returns a ModelOutcome: `.identical`, `.findings`,
     `.cpu_saved_percent`. An error that prevents the comparison is raised.
     """
     from harness.plan import parse_modes

@@ -25,7 +25,7 @@ _COUNT_NAMES = {
     "invalidated": "bytes invalidated",
     "pages": "page table entries written",
     "tlb": "TLB operations",
-    "reused": "allocations from kept blocks",
+    "reused": "kept blocks reused",
 }
 
 

@@ -2,7 +2,7 @@
 
 Each check has a name, under which its findings appear in every report:
 
-    status              an inference, a cell or the run ended with another status than ok
+    status              an inference, a cell or the run ended with another status than it should
     outputs-repeat      the same input gave different outputs within one cell: state was left over
     outputs-modes       the same inference gave different outputs in two modes
     outputs-reference   an output differs from the reference implementation's
@@ -20,6 +20,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 
 from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE, Mode
 from harness.results.finding import Finding
@@ -28,6 +29,8 @@ from harness.results.run_record import CellRecord, Inference, RunRecord
 
 TIME_SLACK_CYCLES = 100
 """Two ticks of a 100 MHz timer at each end of the measured time, and the reading of it, at 1 GHz."""
+
+NOTHING_INJECTED: Mapping[int | None, str] = MappingProxyType({})
 
 OutputDigests = tuple[str, ...]  #: SHA-256 of each output of one inference
 
@@ -79,21 +82,31 @@ class Comparison:
         return any(finding.check == "status" for finding in self.findings)
 
     @property
+    def driver_saving(self) -> Saving | None:
+        """The saving of kept driver objects, nothing else being kept; None unless both modes were run."""
+        pair = (PER_INFERENCE, DRIVER_PERSISTENT)
+        return next((saving for saving in self.savings if (saving.before, saving.after) == pair), None)
+
+    @property
     def cpu_saved_percent(self) -> float | None:
-        """The saving of persistent over per-inference driver objects; None unless both were run."""
-        for saving in self.savings:
-            if (saving.before, saving.after) == (PER_INFERENCE, DRIVER_PERSISTENT):
-                return saving.percent
-        return None
+        """That saving in percent."""
+        return None if self.driver_saving is None else self.driver_saving.percent
 
 
-def compare(run: RunRecord, reference: Reference, npu_clock_hz: int | None) -> Comparison:
+def compare(
+    run: RunRecord,
+    reference: Reference,
+    npu_clock_hz: int | None,
+    injected: Mapping[int | None, str] = NOTHING_INJECTED,
+) -> Comparison:
     """Hold the cells of one model against each other and against the reference.
 
     `npu_clock_hz` is the NPU's clock, where the board's timer and the NPU keep the same time; None where not.
+    `injected` says where a failure was injected, as the index of the inference, or None for initialisation,
+    and with which status that must end: a failure that was meant and seen is no finding.
     """
     cells = run.cells
-    failures = tuple(_failures(run))
+    failures = tuple(_failures(run, injected))
     outputs = (*_repeats(cells), *_across_modes(cells))
     cycles = (*_cycles(cells), *_partial_cycles(cells, npu_clock_hz))
     against = tuple(_against(cells, reference))
@@ -121,20 +134,27 @@ def _inferences(cells: Sequence[CellRecord]) -> int:
     return sum(len(cell.inferences) for cell in cells)
 
 
-def _failures(run: RunRecord) -> Iterator[Finding]:
+def _failures(run: RunRecord, injected: Mapping[int | None, str]) -> Iterator[Finding]:
     for fault in run.faults:
-        mode = run.cells[fault.cell].mode if fault.cell is not None and fault.cell < len(run.cells) else None
-        yield Finding("status", mode, fault.index, str(fault))
+        # An exception is never what was injected: it ends the run.
+        if fault.kind == "exception" or fault.cell is None or fault.index not in injected:
+            mode = next((cell.mode for cell in run.cells if cell.cell == fault.cell), None)
+            yield Finding("status", mode, fault.index, str(fault))
     for cell in run.cells:
         for inference in cell.inferences:
-            if inference.status != "ok":
-                yield Finding(
-                    "status", cell.mode, inference.index, f"inference ended with {inference.status}"
-                )
-        if cell.status != "ok":
-            yield Finding("status", cell.mode, None, f"the cell ended with {cell.status}")
+            if unlike := _unlike(inference.status, injected.get(inference.index, "ok")):
+                yield Finding("status", cell.mode, inference.index, f"the inference {unlike}")
+        if unlike := _unlike(cell.status, next(iter(injected.values()), "ok")):
+            yield Finding("status", cell.mode, None, f"the cell {unlike}")
     if run.status != "ok" and not run.faults:
         yield Finding("status", None, None, f"the run ended with {run.status}")
+
+
+def _unlike(status: str, expected: str) -> str:
+    """How a status differs from the one expected, in words; empty when it does not."""
+    if status == expected:
+        return ""
+    return f"ended with {status}" + ("" if expected == "ok" else f" instead of {expected}")
 
 
 def _completed(cell: CellRecord) -> Iterable[Inference]:
@@ -143,28 +163,36 @@ def _completed(cell: CellRecord) -> Iterable[Inference]:
 
 def _repeats(cells: Sequence[CellRecord]) -> Iterator[Finding]:
     for cell in cells:
-        first: dict[str, Inference] = {}
+        first = _first_by_input(cell)
         for inference in _completed(cell):
-            earlier = first.setdefault(inference.input, inference)
+            earlier = first[inference.input]
             difference = first_difference(earlier.outputs, inference.outputs)
             if difference:
                 detail = f"not the output that input {inference.input} gave in inference {earlier.index}"
                 yield Finding("outputs-repeat", cell.mode, inference.index, f"{detail}: {difference}")
 
 
+def _first_by_input(cell: CellRecord) -> dict[str, Inference]:
+    """For each input set the cell's first completed inference of it."""
+    return {inference.input: inference for inference in reversed([*_completed(cell)])}
+
+
 def _pairs(cells: Sequence[CellRecord]) -> Iterator[tuple[CellRecord, Inference, CellRecord, Inference]]:
-    """The same inference of the first cell and of each other."""
-    for cell in cells[1:]:
-        for base, other in zip(_completed(cells[0]), _completed(cell), strict=False):
-            if (base.index, base.input) == (other.index, other.input):
-                yield cells[0], base, cell, other
+    """For each input set the first inference of it in the first cell that has one, and in each later cell."""
+    base: dict[str, tuple[CellRecord, Inference]] = {}
+    for cell in cells:
+        for label, inference in sorted(_first_by_input(cell).items()):
+            if label in base:
+                yield *base[label], cell, inference
+            else:
+                base[label] = (cell, inference)
 
 
 def _across_modes(cells: Sequence[CellRecord]) -> Iterator[Finding]:
     for base_cell, base, cell, other in _pairs(cells):
         difference = first_difference(base.outputs, other.outputs)
         if difference:
-            detail = f"output differs from {base_cell.mode}: {difference}"
+            detail = f"output for input {other.input} differs from {base_cell.mode}: {difference}"
             yield Finding("outputs-modes", cell.mode, other.index, detail)
 
 
@@ -183,12 +211,12 @@ def _against(cells: Sequence[CellRecord], reference: Reference) -> Iterator[Find
 
 def _cycles(cells: Sequence[CellRecord]) -> Iterator[Finding]:
     for cell in cells:
-        first: dict[str, Inference] = {}
+        first = _first_by_input(cell)
         for inference in _completed(cell):
             if inference.npu_cycles == 0:
                 detail = "the NPU did its work in 0 cycles: the counter was not enabled"
                 yield Finding("npu-cycles-zero", cell.mode, inference.index, detail)
-            earlier = first.setdefault(inference.input, inference)
+            earlier = first[inference.input]
             if earlier.npu_cycles != inference.npu_cycles:
                 detail = f"{inference.npu_cycles} cycles, {earlier.npu_cycles} in inference {earlier.index}"
                 yield Finding("npu-cycles", cell.mode, inference.index, detail)
@@ -207,7 +235,8 @@ def _partial_cycles(cells: Sequence[CellRecord], npu_clock_hz: int | None) -> It
             expected = inference.elapsed_ns * npu_clock_hz / 1_000_000_000
             # The elapsed time also holds the driver's instructions around the job, at a nanosecond each.
             slack = inference.stage.phases["submit"] + inference.stage.phases["wait"] + TIME_SLACK_CYCLES
-            if not expected - slack <= inference.npu_cycles <= expected + TIME_SLACK_CYCLES:
+            fills_it = expected - slack <= inference.npu_cycles <= expected + TIME_SLACK_CYCLES
+            if inference.npu_cycles and not fills_it:
                 detail = (
                     f"{inference.npu_cycles} cycles counted while the NPU worked for about {expected:.0f}"
                 )
@@ -217,14 +246,14 @@ def _partial_cycles(cells: Sequence[CellRecord], npu_clock_hz: int | None) -> It
 def _savings(cells: Sequence[CellRecord]) -> Iterator[Saving]:
     for before, after in combinations(cells, 2):
         if before.mode < after.mode:
-            costs = _steady_cost(before), _steady_cost(after)
+            costs = steady_cost(before), steady_cost(after)
             if costs[0] is not None and costs[1] is not None and costs[0] > 0:
                 yield Saving(before.mode, after.mode, costs[0], costs[1])
 
 
-def _steady_cost(cell: CellRecord) -> float | None:
+def steady_cost(cell: CellRecord) -> float | None:
     """Instructions per inference once warm: the first inference is left out."""
-    costs = [inference.stage.cost for inference in _completed(cell) if inference.index > 0]
+    costs = [inference.stage.cost for inference in [*_completed(cell)][1:]]
     return statistics.median(costs) if costs else None
 
 

@@ -15,8 +15,10 @@ class Finding:
     mode: Mode | None
     index: int | None  #: of the inference
     detail: str
+    implementation: str = ""  #: the driver implementation, where several were run
 
     def __str__(self) -> str:
-        place = "" if self.mode is None else f" [{self.mode}]"
+        place = f" {self.implementation}" if self.implementation else ""
+        place += "" if self.mode is None else f" [{self.mode}]"
         place += "" if self.index is None else f" inference {self.index}"
         return f"{self.check}{place}: {self.detail}"

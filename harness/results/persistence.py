@@ -16,7 +16,9 @@ class Persistence:
     """What one mode costs that keeps something from one inference to the next."""
 
     mode: Mode
-    held_bytes: int  #: of the DMA pool, the heap's temporary memory included, in use between inferences
+    copies: int  #: how often the model was loaded; the bytes below are the sum over all that was loaded
+    held_pool_bytes: int  #: of the DMA pool, in use between inferences
+    held_temp_bytes: int  #: of temporary memory, in use between inferences
     peak_bytes: int  #: the most bytes of the DMA pool in use at any time
     pool_bytes: int  #: the size of the DMA pool
     initialisation: Instructions  #: what init and destroy cost more than in the mode compared with
@@ -30,28 +32,40 @@ class Persistence:
         return max(1, math.ceil(self.initialisation / self.saved_per_inference))
 
     @property
-    def most_loaded(self) -> int:
-        """How many models like this one the pool holds at once."""
-        return self.pool_bytes // self.peak_bytes if self.peak_bytes else 0
+    def held_bytes(self) -> int:
+        """All that is in use between inferences."""
+        return self.held_pool_bytes + self.held_temp_bytes
+
+    @property
+    def most_loaded(self) -> int | None:
+        """How often the model can be loaded before the pool ends; None when it holds nothing of the pool."""
+        if self.held_pool_bytes == 0:
+            return None
+        passing = self.peak_bytes - self.held_pool_bytes
+        return (self.pool_bytes - passing) * self.copies // self.held_pool_bytes
 
 
 def prices_of_persistence(
-    cells: Sequence[CellRecord], savings: Sequence[Saving], pool_bytes: int
+    cells: Sequence[CellRecord], savings: Sequence[Saving], pool_bytes: int, copies: int
 ) -> tuple[Persistence, ...]:
     """One entry for each saving over the first cell's mode."""
     by_mode = {cell.mode: cell for cell in cells}
     return tuple(
-        _price(by_mode[saving.before], by_mode[saving.after], saving, pool_bytes)
+        _price(by_mode[saving.before], by_mode[saving.after], saving, pool_bytes, copies)
         for saving in savings
         if saving.before == cells[0].mode
     )
 
 
-def _price(before: CellRecord, after: CellRecord, saving: Saving, pool_bytes: int) -> Persistence:
+def _price(
+    before: CellRecord, after: CellRecord, saving: Saving, pool_bytes: int, copies: int
+) -> Persistence:
     around = [cell.init.cost + cell.destroy.cost for cell in (before, after)]
     return Persistence(
         mode=after.mode,
-        held_bytes=after.pool_held + after.temp_held,
+        copies=copies,
+        held_pool_bytes=after.pool_held,
+        held_temp_bytes=after.temp_held,
         peak_bytes=after.pool_peak,
         pool_bytes=pool_bytes,
         initialisation=Instructions(max(0, around[1] - around[0])),

@@ -11,6 +11,8 @@ from harness.models.compiled import CompiledModel
 from harness.plan import Mode
 from harness.results.cost import Explanation
 from harness.results.equivalence import Comparison, Saving
+from harness.results.implementations import ImplementationChange
+from harness.results.persistence import Persistence
 from harness.results.run_record import CellRecord, Inference, RunRecord, Stage
 
 SCHEMA = 1
@@ -29,6 +31,8 @@ class ModelReport:
     run: RunRecord | None = None
     comparison: Comparison | None = None
     explanation: Explanation | None = None  #: of the driver saving; None unless both lifetimes were run
+    persistence: tuple[Persistence, ...] = ()  #: the price of each mode that keeps something
+    implementations: tuple[ImplementationChange, ...] = ()  #: of each mode, where several drivers were run
     error: HarnessError | None = None
 
     @property
@@ -109,10 +113,13 @@ def _model(model: ModelReport, source: Source) -> dict[str, Any]:
                 "mode": None if finding.mode is None else _mode(finding.mode),
                 "index": finding.index,
                 "detail": finding.detail,
+                **({"implementation": finding.implementation} if finding.implementation else {}),
             }
             for finding in model.comparison.findings
         ]
         entry["comparison"] = _comparison(model.comparison, model.explanation, source)
+        entry["persistence"] = [_persistence(price) for price in model.persistence]
+        entry["implementations"] = [_implementation(change) for change in model.implementations]
     if model.run is not None and model.compiled is not None:
         entry["measuring_window"] = model.run.window
         entry["modes"] = [_cell(cell, model.compiled, model, source) for cell in model.run.cells]
@@ -155,6 +162,32 @@ def _explanation(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def _implementation(change: ImplementationChange) -> dict[str, Any]:
+    return {
+        "mode": _mode(change.mode),
+        "before": change.before,
+        "after": change.after,
+        "before_instructions": change.before_instructions,
+        "after_instructions": change.after_instructions,
+        "percent": round(change.percent, 3),
+        "counts": {name: list(pair) for name, pair in change.counts.items()},
+    }
+
+
+def _persistence(price: Persistence) -> dict[str, Any]:
+    return {
+        "mode": _mode(price.mode),
+        "loaded": price.copies,
+        "held_bytes": price.held_bytes,
+        "peak_bytes": price.peak_bytes,
+        "pool_bytes": price.pool_bytes,
+        "initialisation_instructions": price.initialisation,
+        "saved_per_inference": price.saved_per_inference,
+        "pays_off_after_inferences": price.pays_off_after,
+        "most_loaded": price.most_loaded,
+    }
+
+
 def _mode(mode: Mode) -> dict[str, str]:
     return {"driver": str(mode.driver), "io": mode.io, "temp": mode.temp}
 
@@ -192,7 +225,7 @@ def _inference(inference: Inference, compiled: CompiledModel, source: Source) ->
 def _stage(stage: Stage) -> dict[str, Any]:
     phases = dict(stage.phases)
     sram_clear = phases.pop("sram_clear")
-    counts = dict(stage.counts)
+    counts = stage.counts
     return {
         "cpu_instructions": phases,
         "sram_clear": sram_clear,
@@ -205,5 +238,12 @@ def _stage(stage: Stage) -> dict[str, Any]:
             "networks_created": counts["networks"],
             "buffers_created": counts["buffers"],
             "inferences_created": counts["inferences"],
+            "maps": counts["maps"],
+            "unmaps": counts["unmaps"],
+            "page_table_entries_written": counts["pages"],
+            "tlb_operations": counts["tlb"],
+            "allocations": counts["allocations"],
+            "frees": counts["frees"],
+            "allocations_reused": counts["reused"],
         },
     }
