@@ -148,7 +148,18 @@ class _Slot:
         self.closed = self._closed()
         self.init = stages.finished(number, "init")
         self.destroy = stages.finished(number, "destroy")
-        self._infer_stages = [stages.finished(number, "infer", each.number("index")) for each in self._infers]
+        self._infer_stages = list(self._read_infer_stages(stages))
+
+    def _read_infer_stages(self, stages: Stages) -> Iterator[Stage]:
+        last: Stage | None = None
+        for record in self._infers:
+            if record.text("cost") != "same":
+                last = stages.finished(self.number, "infer", record.number("index"))
+            elif last is None:
+                raise ConsoleError(
+                    f"console line {record.line}: the first cost of a slot is said to be the same"
+                )
+            yield last
 
     def _closed(self) -> Record:
         closing = self._talk.of_slot(self.number, "slot")

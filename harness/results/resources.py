@@ -1,7 +1,7 @@
 """What a lifetime may create, map and hold, and what was found beyond it.
 
 leak            something was left when its cell had ended; the finding names it and where it was created
-live-objects    driver objects or pool memory were left, by the driver's own count
+live-objects    driver objects or pool memory were left, by the driver's own count, that no leak names
 objects         an inference created other objects than its lifetime allows
 maps            memory was mapped more or less often than unmapped, or within an inference that needed none
 high-water      memory in use after an inference, or at its peak, grows from one inference to the next
@@ -18,23 +18,33 @@ from harness.results.run_record import CellRecord
 KEPT_OBJECTS = {"networks": 0, "buffers": 0, "inferences": 1}
 """What one inference creates when the driver objects are kept: there is no call that runs a job again."""
 
+POOL_OBJECT = "memory"  #: the kind of object whose size is bytes of the pool
+
 
 def resource_findings(cells: Sequence[CellRecord]) -> Iterator[Finding]:
     """All findings about resources, cell by cell."""
     for cell in cells:
-        yield from _left(cell)
+        yield from _leaks(cell)
+        yield from _unnamed(cell, [each for each in cells if each.cell == cell.cell])
         yield from _objects(cell)
         yield from _maps(cell)
         yield from _high_water(cell)
 
 
-def _left(cell: CellRecord) -> Iterator[Finding]:
+def _leaks(cell: CellRecord) -> Iterator[Finding]:
     for leak in cell.leaks:
         detail = f"a {leak.kind} of {leak.size} bytes, created in {leak.step}, was left at the end"
         yield Finding("leak", cell.mode, None, detail)
-    if cell.live_objects or cell.pool_used:
+
+
+def _unnamed(cell: CellRecord, loaded: Sequence[CellRecord]) -> Iterator[Finding]:
+    """What is left when all models of the cell are gone; `loaded` are their records."""
+    leaks = [leak for each in loaded for leak in each.leaks]
+    named = sum(leak.size for leak in leaks if leak.kind == POOL_OBJECT)
+    if (cell.live_objects, cell.pool_used) != (len(leaks), named):
         left = f"{cell.live_objects} objects and {cell.pool_used} bytes of the pool were left at the end"
-        yield Finding("live-objects", cell.mode, None, left)
+        detail = f"{left}, of which {len(leaks)} objects and {named} bytes are named"
+        yield Finding("live-objects", cell.mode, None, detail)
 
 
 def _objects(cell: CellRecord) -> Iterator[Finding]:

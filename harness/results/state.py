@@ -1,15 +1,18 @@
-"""What memory held before the start must not show in what comes out.
+"""What memory held before must not show in what comes out.
 
-state-fill      an inference came out otherwise when RAM was filled with other bytes before the start
+state-fill          an inference came out otherwise when RAM was filled with other bytes before the start
+output-not-written  an output is what the runner overwrites outputs with before each inference
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.results.equivalence import first_difference
+from harness.results.equivalence import Reference, first_difference
 from harness.results.finding import Finding
 from harness.results.run_record import RunRecord
+
+POISON = 0xA5  #: as firmware/runner/cell.c has it
 
 
 def fill_findings(run: RunRecord, refilled: RunRecord, fill: int) -> Iterator[Finding]:
@@ -28,3 +31,16 @@ def fill_findings(run: RunRecord, refilled: RunRecord, fill: int) -> Iterator[Fi
             f"with RAM filled with {fill:#04x}, {len(refilled.cells)} of {len(run.cells)} cells completed"
         )
         yield Finding("state-fill", None, None, detail)
+
+
+def unwritten_findings(run: RunRecord, reference: Reference) -> Iterator[Finding]:
+    """Outputs of completed inferences that are poison from end to end, unless the reference has the same."""
+    for cell in run.cells:
+        for inference in cell.inferences:
+            right = reference.digests[inference.input] if reference.digests else ()
+            if inference.digests == right:
+                continue
+            for number, output in enumerate(inference.outputs):
+                if set(output) == {POISON}:
+                    detail = f"output {number} holds nothing but {POISON:#04x}, as before the inference"
+                    yield Finding("output-not-written", cell.mode, inference.index, detail)

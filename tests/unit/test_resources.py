@@ -22,7 +22,7 @@ def test_a_sound_run_leaves_nothing(run: RunRecord) -> None:
 
 
 def test_a_leak_is_named_with_the_step_that_created_it(run: RunRecord) -> None:
-    leaky = replace(run.cells[0], leaks=(Leak("mapping", 4096, "map_inputs"),))
+    leaky = replace(run.cells[0], live_objects=1, leaks=(Leak("mapping", 4096, "map_inputs"),))
     (finding,) = resource_findings([leaky])
     assert finding.check == "leak"
     assert finding.detail == "a mapping of 4096 bytes, created in map_inputs, was left at the end"
