@@ -7,6 +7,7 @@
 #include "memory/temp.h"
 #include "platform/bytes.h"
 #include "platform/cache.h"
+#include "runner/cost.h"
 #include "runner/meter.h"
 #include "runner/report.h"
 
@@ -17,19 +18,20 @@ static const size_t sizes[] = {4096, 16384, 65536};
 
 extern uint8_t heap_start[], heap_end[];
 
+static struct heap heap;
 static struct temp temp;
 
 static void begin(struct ethosu_device *device)
 {
-    device->counts = (struct ethosu_counts){0};
-    temp.counts = (struct temp_counts){0};
+    cost_begin(device, &heap, &temp);
     meter_open(PHASE_CREATE);
 }
 
 static void end(const struct ethosu_device *device, const char *operation, size_t size)
 {
     meter_close();
-    report_calibration(operation, size, meter_total(), &device->counts, &temp.counts);
+    struct cost cost = cost_of(device, &heap, &temp);
+    report_calibration(operation, size, meter_total(), &cost);
 }
 
 /* A network whose stream is one STOP. */
@@ -143,8 +145,6 @@ static enum ethosu_error measure_allocation(struct ethosu_device *device, const 
 
 static enum ethosu_error measure_allocations(struct ethosu_device *device)
 {
-    struct heap heap;
-
     heap_initialise(&heap, heap_start, (size_t)(heap_end - heap_start));
     temp_initialise(&temp, TEMP_MALLOC, &heap, 0);
     enum ethosu_error error = measure_allocation(device, "allocate");

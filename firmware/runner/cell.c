@@ -55,31 +55,37 @@ static void touch_pool(const struct cell *cell)
     } /* a pool that is too small is reported by the step that it fails */
 }
 
-/* Run a stage, report it, and keep the slot's first failure. */
-static struct outcome run_stage(struct cell *cell, enum plan_stage stage, struct execution *execution)
+/* Run a stage, and keep the slot's first failure. */
+static struct outcome run_stage(struct cell *cell, enum plan_stage stage, struct execution *execution,
+                                struct cost *cost)
 {
-    cell->device->counts = (struct ethosu_counts){0};
-    cell->temp.counts = (struct temp_counts){0};
-    pool_reset_peak(&cell->device->pool);
-    cell->heap.peak = cell->heap.used;
-    cell->temp.peak = cell->temp.live_bytes + cell->temp.cached_bytes;
+    cost_begin(cell->device, &cell->heap, &cell->temp);
     struct outcome outcome = lifetime_run_stage(stage, execution);
 
+    *cost = cost_of(cell->device, &cell->heap, &cell->temp);
     if (execution->first_failure.failed == NULL) {
         execution->first_failure = outcome;
     }
     return outcome;
 }
 
-static void report_stage_of(const struct cell *cell, enum plan_stage stage, struct execution *execution,
-                            struct outcome outcome)
+static void report_outcome(struct execution *execution, struct outcome outcome)
 {
     if (outcome.failed != NULL) {
         report_failure(execution, outcome);
     }
-    report_stage(stage, &cell->device->counts, &cell->temp.counts);
-    report_memory(stage, &cell->device->pool, &cell->heap, &cell->temp);
     report_places(execution);
+}
+
+/* Run a stage outside of inferences, and report it. */
+static struct outcome run_and_report(struct cell *cell, enum plan_stage stage, struct execution *execution)
+{
+    struct cost cost;
+    struct outcome outcome = run_stage(cell, stage, execution, &cost);
+
+    report_outcome(execution, outcome);
+    report_cost(stage, &cost);
+    return outcome;
 }
 
 /* Make `execution` the model of a slot, initialised; `reported` has room for its input sets. */
@@ -102,9 +108,7 @@ static void load(struct cell *cell, size_t slot, struct plan_reported *reported,
     }
     lifetime_choose(cell->plan, model, &execution->lifetime);
     report_slot(execution);
-    struct outcome outcome = run_stage(cell, PLAN_INITIALISE, execution);
-    report_stage_of(cell, PLAN_INITIALISE, execution, outcome);
-    execution->is_initialised = outcome.failed == NULL;
+    execution->is_initialised = run_and_report(cell, PLAN_INITIALISE, execution).failed == NULL;
 }
 
 /* Overwrite the outputs, so that an inference that does not write them is seen. */
@@ -133,9 +137,15 @@ static void run_job(struct cell *cell, size_t index)
     if (plan.poison) {
         poison_outputs(execution);
     }
-    struct outcome outcome = run_stage(cell, PLAN_INFER, execution);
-    report_infer(job->input, outcome, execution->inference.cycles);
-    report_stage_of(cell, PLAN_INFER, execution, outcome);
+    struct cost cost;
+    struct outcome outcome = run_stage(cell, PLAN_INFER, execution, &cost);
+    bool is_cost_same = cost_is_same(&cost, &execution->last_cost);
+    report_infer(job->input, outcome, execution->inference.cycles, is_cost_same);
+    report_outcome(execution, outcome);
+    if (!is_cost_same) {
+        report_cost(PLAN_INFER, &cost);
+        execution->last_cost = cost;
+    }
     if (outcome.failed == NULL) {
         report_outputs(execution->model, execution->outputs, &execution->reported[job->input]);
     }
@@ -145,8 +155,7 @@ static void run_job(struct cell *cell, size_t index)
 static void unload(struct cell *cell, struct execution *execution)
 {
     report_slot(execution);
-    struct outcome outcome = run_stage(cell, PLAN_DESTROY, execution);
-    report_stage_of(cell, PLAN_DESTROY, execution, outcome);
+    (void)run_and_report(cell, PLAN_DESTROY, execution);
     report_slot_end(execution);
 }
 

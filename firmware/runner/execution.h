@@ -4,6 +4,7 @@
 
 #include "ethosu/ethosu_inference.h"
 #include "memory/temp.h"
+#include "runner/cost.h"
 #include "runner/lifetime.h"
 #include "runner/plan.h"
 
@@ -24,6 +25,7 @@ struct execution {
     bool is_initialised;
     struct outcome first_failure;   /* of all stages so far */
     struct plan_reported *reported; /* one for each input set */
+    struct cost last_cost;          /* of the last inference; nothing before the first */
     bool io_is_persistent;        /* inputs and outputs stay mapped from initialisation on */
     struct temp *temp;            /* shared by all models of the cell */
     const uint8_t *const *inputs; /* tensors of the current inference */

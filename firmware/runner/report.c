@@ -32,12 +32,6 @@ static const char *status_name(enum ethosu_error error)
     }
 }
 
-static const char *const stage_names[] = {
-    [PLAN_INITIALISE] = "init",
-    [PLAN_INFER] = "infer",
-    [PLAN_DESTROY] = "destroy",
-};
-
 static void place(struct record *record, const char *key, size_t value)
 {
     if (value == OUTSIDE) {
@@ -116,12 +110,7 @@ void report_outside_inferences(void)
     current_index = OUTSIDE;
 }
 
-static size_t index_or_0(void)
-{
-    return current_index == OUTSIDE ? 0 : current_index;
-}
-
-void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles)
+void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles, bool is_cost_same)
 {
     struct record record;
 
@@ -133,87 +122,47 @@ void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles)
     record_text(&record, "status", status_name(outcome.error));
     record_decimal(&record, "npu_cycles", npu_cycles);
     record_decimal(&record, "ticks", meter_ticks(PHASE_SUBMIT) + meter_ticks(PHASE_WAIT));
+    record_text(&record, "cost", is_cost_same ? "same" : "own");
     record_send(&record);
 }
 
-static void begin_stage(struct record *record, const char *type, enum plan_stage stage)
+/* Add the numbers that belong into this record. Most are 0: those are left out. */
+static void add_numbers(struct record *record, const struct cost *cost, enum cost_record which)
 {
-    record_begin(record, type);
-    record_decimal(record, "cell", current_cell);
-    record_decimal(record, "slot", current_slot);
-    record_text(record, "stage", stage_names[stage]);
-    record_decimal(record, "index", index_or_0());
-    record_common(record);
-}
-
-/* Add a number of many, most of which are 0: those are left out. */
-static void add_unless_0(struct record *record, const char *key, uint64_t value)
-{
-    if (value != 0) {
-        record_decimal(record, key, value);
+    for (size_t i = 0; i < COST_NUMBERS; i++) {
+        if (cost_names[i].record == which && cost->numbers[i] != 0) {
+            record_decimal(record, cost_names[i].key, cost->numbers[i]);
+        }
     }
 }
 
-static void add_counts(struct record *record, const struct ethosu_counts *counts,
-                       const struct temp_counts *temp)
+void report_cost(enum plan_stage stage, const struct cost *cost)
 {
-    add_unless_0(record, "networks", counts->networks);
-    add_unless_0(record, "buffers", counts->buffers);
-    add_unless_0(record, "inferences", counts->inferences);
-    add_unless_0(record, "memories", counts->memories);
-    add_unless_0(record, "maps", counts->maps);
-    add_unless_0(record, "unmaps", counts->unmaps);
-    add_unless_0(record, "driver_maps", counts->driver_maps);
-    add_unless_0(record, "driver_unmaps", counts->driver_unmaps);
-    add_unless_0(record, "pages", counts->pages);
-    add_unless_0(record, "tlb", counts->tlb);
-    add_unless_0(record, "allocations", temp->heap_allocations);
-    add_unless_0(record, "frees", temp->heap_frees);
-    add_unless_0(record, "reused", temp->reused);
-    add_unless_0(record, "copied", counts->copied);
-    add_unless_0(record, "zeroed", counts->zeroed);
-    add_unless_0(record, "cleaned", counts->cleaned);
-    add_unless_0(record, "invalidated", counts->invalidated);
-}
-
-void report_stage(enum plan_stage stage, const struct ethosu_counts *counts, const struct temp_counts *temp)
-{
-    static const char *const phase_names[PHASE_COUNT] = {
-        [PHASE_CREATE] = "create",
-        [PHASE_WRITE_INPUTS] = "write_inputs",
-        [PHASE_SUBMIT] = "submit",
-        [PHASE_WAIT] = "wait",
-        [PHASE_READ_OUTPUTS] = "read_outputs",
-        [PHASE_RELEASE] = "release",
-        [PHASE_SRAM_CLEAR] = "sram_clear",
+    static const char *const stage_names[] = {
+        [PLAN_INITIALISE] = "init",
+        [PLAN_INFER] = "infer",
+        [PLAN_DESTROY] = "destroy",
+    };
+    static const char *const types[COST_RECORDS] = {
+        [COST_PHASES] = "phases",
+        [COST_COUNTS] = "counts",
+        [COST_MEMORY] = "memory",
     };
     struct record record;
 
-    begin_stage(&record, "phases", stage);
-    for (unsigned phase = 0; phase < PHASE_COUNT; phase++) {
-        add_unless_0(&record, phase_names[phase], meter_instructions((enum phase)phase));
+    for (unsigned which = 0; which < COST_RECORDS; which++) {
+        record_begin(&record, types[which]);
+        record_decimal(&record, "cell", current_cell);
+        record_decimal(&record, "slot", current_slot);
+        record_text(&record, "stage", stage_names[stage]);
+        record_decimal(&record, "index", current_index == OUTSIDE ? 0 : current_index);
+        record_common(&record);
+        add_numbers(&record, cost, (enum cost_record)which);
+        if (which == COST_PHASES) {
+            record_decimal(&record, "total", meter_total());
+        }
+        record_send(&record);
     }
-    record_decimal(&record, "total", meter_total());
-    record_send(&record);
-
-    begin_stage(&record, "counts", stage);
-    add_counts(&record, counts, temp);
-    record_send(&record);
-}
-
-void report_memory(enum plan_stage stage, const struct pool *pool, const struct heap *heap,
-                   const struct temp *temp)
-{
-    struct record record;
-
-    begin_stage(&record, "memory", stage);
-    add_unless_0(&record, "pool_used", pool->used);
-    add_unless_0(&record, "pool_peak", pool->peak);
-    add_unless_0(&record, "heap_used", heap->used);
-    add_unless_0(&record, "heap_peak", heap->peak);
-    add_unless_0(&record, "temp_used", temp->live_bytes + temp->cached_bytes);
-    add_unless_0(&record, "temp_peak", temp->peak);
-    record_send(&record);
 }
 
 static void send_places(const struct places *places)
@@ -359,8 +308,7 @@ void report_driver_fault(const char *error, const char *where)
     record_send(&record);
 }
 
-void report_calibration(const char *operation, size_t size, uint64_t instructions,
-                        const struct ethosu_counts *counts, const struct temp_counts *temp)
+void report_calibration(const char *operation, size_t size, uint64_t instructions, const struct cost *cost)
 {
     struct record record;
 
@@ -369,7 +317,7 @@ void report_calibration(const char *operation, size_t size, uint64_t instruction
     record_decimal(&record, "size", size);
     record_common(&record);
     record_decimal(&record, "instructions", instructions);
-    add_counts(&record, counts, temp);
+    add_numbers(&record, cost, COST_COUNTS);
     record_send(&record);
 }
 

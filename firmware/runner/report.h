@@ -6,6 +6,7 @@
 
 #include "ethosu/ethosu_device.h"
 #include "platform/exception.h"
+#include "runner/cost.h"
 #include "runner/execution.h"
 
 /* The first record: who speaks. */
@@ -24,15 +25,14 @@ void report_slot(const struct execution *execution);
 void report_inside_inference(size_t index);
 void report_outside_inferences(void);
 
-/* The outcome of the current inference, which ran input set `input`; how long it ran is the meter's. */
-void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles);
+/*
+ * The outcome of the current inference, which ran input set `input`; how long it ran is the meter's. Where
+ * its cost is the same as that of the slot's last inference, this says so, and report_cost() is not called.
+ */
+void report_infer(size_t input, struct outcome outcome, uint64_t npu_cycles, bool is_cost_same);
 
-/* The cost of the last measured stage, and what the driver and the temporary allocator did in it. */
-void report_stage(enum plan_stage stage, const struct ethosu_counts *counts, const struct temp_counts *temp);
-
-/* What is in use after the last stage, and the most that was in use within it. */
-void report_memory(enum plan_stage stage, const struct pool *pool, const struct heap *heap,
-                   const struct temp *temp);
+/* The cost of the last measured stage. */
+void report_cost(enum plan_stage stage, const struct cost *cost);
 
 /* Where the NPU is told to find things, if that is not what was reported last. */
 void report_places(struct execution *execution);
@@ -49,8 +49,7 @@ void report_failure(const struct execution *execution, struct outcome outcome);
 void report_driver_fault(const char *error, const char *where);
 
 /* One measurement of a calibration, and what was done in it. */
-void report_calibration(const char *operation, size_t size, uint64_t instructions,
-                        const struct ethosu_counts *counts, const struct temp_counts *temp);
+void report_calibration(const char *operation, size_t size, uint64_t instructions, const struct cost *cost);
 
 /* A slot ends with the status of its first failure. */
 void report_slot_end(const struct execution *execution);
