@@ -105,7 +105,7 @@ FIRMWARE_DEFECTS = {
     ),
     "a buffer that is not freed": (
         (Edit(STEPS, "    ethosu_batch_destroy(&execution->scratch);\n", ""),),
-        "live-objects",
+        "leak",
     ),
     "a result copied before the cache is invalidated": (
         (
