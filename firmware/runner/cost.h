@@ -1,7 +1,8 @@
 /*
  * The cost of a stage: what it took and what is in use after it, as one row of numbers.
  *
- * The table below is the only place that knows which numbers there are; docs/protocol.md says what each means.
+ * The table below is the only place that knows which numbers there are; docs/protocol.md says what each
+ * means.
  */
 #ifndef RUNNER_COST_H
 #define RUNNER_COST_H
@@ -21,7 +22,9 @@ enum cost_record {
     COST_RECORDS,
 };
 
-/* For each number its record, its key there, and where it stands: in the meter, `device`, `heap` or `temp`. */
+/*
+ * For each number its record, its key there, and where it stands: in the meter, `device`, `heap` or `temp`.
+ */
 #define COST_TABLE(row)                                                                                      \
     row(COST_PHASES, "create", meter_instructions(PHASE_CREATE))                                             \
     row(COST_PHASES, "write_inputs", meter_instructions(PHASE_WRITE_INPUTS))                                 \
