@@ -61,7 +61,7 @@ struct ethosu_platform {
     size_t sram_size;
     uintptr_t pool_base;
     size_t pool_size;
-    bool zero_on_destroy; /* whether memory is cleared, as Linux does, or left as it is when it is given back */
+    bool zero_on_destroy; /* memory is cleared, as Linux does, and not left as it is when it is given back */
 };
 
 /* Find the NPU, reset it, and fill in `device`. ETHOSU_NO_NPU or ETHOSU_RESET_FAILED: it cannot be used. */

@@ -84,17 +84,24 @@ def parse_console(console: bytes, nonce: str, build: str) -> Transcript:
     """All records of the run with this nonce, of the image with this build digest.
 
     Raises ConsoleError when a record is damaged, missing or foreign (another nonce or image), or when the
-    conversation has no end: it names the line, and carries the last lines as evidence.
+    conversation has no end: it names the line, and carries the last lines as evidence. A record that an
+    exception has cut short is noise, since the record of the exception takes its place.
     """
     lines = console.replace(END_OF_TRANSMISSION, b"").decode("ascii", errors="backslashreplace").split("\n")
     records: list[Record] = []
     noise: list[str] = []
+    cut: ConsoleError | None = None
     for number, raw in enumerate(lines, start=1):
         line = raw.strip("\r")
         record = _parse_line(line, number)
         if record is None:
             noise += [line] if line else []
+            if cut is None and _LOOKS_LIKE_RECORD.match(line):
+                cut = ConsoleError(f"console line {number}: damaged record {line!r}")
             continue
+        if cut is not None and not _reports_exception(record):
+            raise cut
+        cut = None
         if record.sequence != len(records):
             raise ConsoleError(
                 f"console line {number}: record {record.sequence} came where record {len(records)} was due",
@@ -102,6 +109,8 @@ def parse_console(console: bytes, nonce: str, build: str) -> Transcript:
                 hint="a record was lost or damaged; the evidence shows the lines before it",
             )
         records.append(record)
+    if cut is not None:
+        raise cut
     _check_ends(records, lines)
     _check_identity(records[0], nonce, build)
     return Transcript(tuple(records), tuple(noise))
@@ -110,8 +119,6 @@ def parse_console(console: bytes, nonce: str, build: str) -> Transcript:
 def _parse_line(line: str, number: int) -> Record | None:
     match = _RECORD.fullmatch(line)
     if match is None:
-        if _LOOKS_LIKE_RECORD.match(line):
-            raise ConsoleError(f"console line {number}: damaged record {line!r}")
         return None
     if crc(line[: match.start("crc") - 2]) != match["crc"]:
         raise ConsoleError(f"console line {number}: wrong CRC in record {line!r}")
@@ -119,6 +126,11 @@ def _parse_line(line: str, number: int) -> Record | None:
         raise ConsoleError(f"console line {number}: record of {len(line)} characters, longer than {MAX_LINE}")
     fields = dict(part.split("=", 1) for part in match["fields"].split())
     return Record(int(match["seq"]), match["type"], fields, number)
+
+
+def _reports_exception(record: Record) -> bool:
+    """Whether a line before this record may be cut short: by the exception that it reports."""
+    return record.type == "fault" and record.fields.get("kind") == "exception"
 
 
 def _check_ends(records: list[Record], lines: list[str]) -> None:

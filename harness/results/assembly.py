@@ -114,6 +114,7 @@ def _cell(talk: _Talk, plan: Plan, tick_ns: float) -> Iterator[CellRecord]:
             destroy=slot.destroy,
             live_objects=talk.end.number("live_objects"),
             pool_used=talk.end.number("pool_used"),
+            heap_used=talk.end.number("heap_used"),
             **shared,
             cell=talk.position,
             slot=slot.number,
@@ -249,19 +250,30 @@ def _faults(body: Sequence[Record], plan: Plan) -> tuple[Fault, ...]:
         Fault(_position(cell), _position(index), kind, found, _position(slot))
         for (cell, slot, index, kind), found in details.items()
     )
-    return tuple(replace(fault, place=_place_of(fault, body, plan)) for fault in faults)
+    return tuple(_located(fault, body, plan) for fault in faults)
 
 
-def _place_of(fault: Fault, body: Sequence[Record], plan: Plan) -> str:
+def _located(fault: Fault, body: Sequence[Record], plan: Plan) -> Fault:
+    """The fault with the mode and model of its cell, and what its address is in."""
+    if fault.cell is None or fault.cell >= len(plan.cells):
+        return fault
+    cell = plan.cells[fault.cell]
+    if fault.slot is None or fault.slot >= len(cell.models):
+        return replace(fault, mode=cell.mode)
+    model = cell.models[fault.slot]
+    place = _place_of(fault, body, plan.models[model].compiled)
+    return replace(fault, mode=cell.mode, model=model, place=place)
+
+
+def _place_of(fault: Fault, body: Sequence[Record], compiled: CompiledModel) -> str:
     """What the address of an exception is in: its slot's places, as they were last reported, say it."""
-    if "far" not in fault.details or fault.cell is None or fault.slot is None:
+    if "far" not in fault.details:
         return ""
     address = int(fault.details["far"], 16)
     slot = str(fault.cell), str(fault.slot)
     for record in reversed(body):
         if record.type == "places" and (record.text("cell"), record.text("slot")) == slot:
-            model = plan.models[plan.cells[fault.cell].models[fault.slot]]
-            for place in _places(record, model.compiled):
+            for place in _places(record, compiled):
                 if 0 <= address - place.address < place.size:
                     return f"{place.name}+{address - place.address:#x}"
     return ""

@@ -87,7 +87,7 @@ class Inference:
 class Leak:
     """Something that was left when its cell had ended."""
 
-    kind: str  #: "network", "batch", "inference", "memory", "mapping", "pool" or "heap"
+    kind: str  #: "network", "buffers", "inference", "memory" or "mapping"
     size: int  #: bytes
     step: str  #: what the runner was doing when it was created
 
@@ -119,6 +119,7 @@ class CellRecord:
     pool_used: int  #: bytes of the DMA pool left in use at the end
     pool_peak: int  #: the most bytes of the DMA pool in use at any time
     pool_held: int = 0  #: bytes of the DMA pool in use between inferences
+    heap_used: int = 0  #: bytes of the heap left in use at the end
     heap_peak: int = 0  #: the most bytes of the heap in use at any time
     temp_held: int = 0  #: bytes of temporary memory in use between inferences
     temp_peak: int = 0  #: the most bytes of temporary memory in use at any time
@@ -137,6 +138,8 @@ class Fault:
     kind: str
     details: Mapping[str, str]
     slot: int | None = None  #: which of the cell's models
+    model: int | None = None  #: index into Plan.models of the model in that slot
+    mode: Mode | None = None  #: the cell's
     place: str = ""  #: what an exception's address is in, such as "outputs+0x40"; empty when it is in nothing
 
     def __str__(self) -> str:
@@ -159,8 +162,8 @@ class RunRecord:
 
     def of_model(self, model: int) -> RunRecord:
         """What this run says of one of its models; a fault that belongs to none belongs to each."""
-        cells = tuple(cell for cell in self.cells if cell.model == model)
-        own = {(cell.cell, cell.slot) for cell in cells}
-        others = {(cell.cell, cell.slot) for cell in self.cells} - own
-        faults = tuple(fault for fault in self.faults if (fault.cell, fault.slot) not in others)
-        return replace(self, cells=cells, faults=faults)
+        return replace(
+            self,
+            cells=tuple(cell for cell in self.cells if cell.model == model),
+            faults=tuple(fault for fault in self.faults if fault.model in (None, model)),
+        )

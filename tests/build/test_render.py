@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 
 import jinja2
@@ -9,10 +10,22 @@ import pytest
 
 from harness.boards.config import load_board
 from harness.build import render as rendering
-from harness.build.render import image_room, render
+from harness.build.render import image_room, misaligned, render
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.compiled import Bytes
-from harness.plan import PER_INFERENCE, Cell, Job, Plan, Program
+from harness.plan import (
+    ALL_MODES,
+    PER_INFERENCE,
+    Cell,
+    FailingStage,
+    Failure,
+    Job,
+    Plan,
+    Program,
+    Scratch,
+    Zeroing,
+    plan_loaded,
+)
 
 
 @pytest.fixture
@@ -100,6 +113,51 @@ def test_an_input_set_that_does_not_exist_is_a_usage_error(plan, board):
         render(replace(plan, cells=(Cell(PER_INFERENCE, (0,), (Job(0, 0), Job(0, 2))),)), board)
 
 
+def test_a_job_of_a_slot_that_is_not_loaded_is_a_usage_error(plan, board):
+    with pytest.raises(UsageError, match="only 1 slots"):
+        render(replace(plan, cells=(Cell(PER_INFERENCE, (0,), (Job(1, 0),)),)), board)
+
+
+def test_options_of_the_plan_are_data_in_the_plan(plan, board):
+    text = render(
+        replace(
+            plan,
+            scratch=Scratch.TEMP,
+            zeroing=Zeroing.NONE,
+            poison=False,
+            temp_limit=4096,
+            failures=(Failure(FailingStage.INIT, "weights", slot=2, occurrence=1, call=1),),
+        ),
+        board,
+    ).files["plan.c"]
+    for line in (
+        ".scratch_is_temporary = true",
+        ".zero_on_destroy = false",
+        ".poison = false",
+        ".temp_limit = 4096",
+        '{PLAN_INITIALISE, "weights", 2, 1, 2}',
+    ):
+        assert line in text
+
+
+def test_the_image_has_room_for_the_largest_cell(plan, board):
+    loaded = plan_loaded([plan.models[0]] * 3, ALL_MODES, (0, 1))
+    text = render(loaded, board).files["plan.c"]
+    assert "static struct execution slots[3];" in text
+    assert "static struct plan_reported reported[6];" in text
+    assert text.count(".command_stream =") == 1
+
+
+def test_a_misaligned_payload_is_whole_but_for_where_its_stream_starts():
+    metadata, stream = bytes(range(32)), b"stream!!"
+    entry = struct.pack("<I", len(metadata)) + metadata + stream
+    payload = struct.pack("<4sIQII", b"COP2", 1, len(entry) + 8, 1, len(entry)) + entry
+    moved = misaligned(payload)
+    magic, _, size, _, entry_size, metadata_size = struct.unpack_from("<4sIQIII", moved)
+    assert (magic, size, entry_size, metadata_size) == (b"COP2", len(moved) - 16, len(moved) - 24, 36)
+    assert moved[28 + metadata_size :] == stream
+
+
 def test_the_image_has_room_up_to_the_dma_pool(board):
     assert image_room(board.memory) == 0xA0000000 - 0x88200000
 
@@ -111,6 +169,7 @@ def test_the_image_has_room_up_to_the_dma_pool(board):
         ({"load_address": 0xA0000000}, "lies within the DMA pool"),
         ({"dma_pool_base": 0x10000000}, "DMA pool at 0x10000000 does not lie within the RAM"),
         ({"ram_size": 1 << 39}, "39 address bits"),
+        ({"dma_pool_size": 0x1800}, "not a number of whole pages"),
     ],
 )
 def test_a_contradictory_memory_map_is_a_usage_error(board, addresses, message):

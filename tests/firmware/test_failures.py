@@ -151,3 +151,15 @@ def test_other_cells_run_after_a_refused_one(firmware, revealing):
     cells = (Cell(DRIVER_PERSISTENT, (0,), (Job(0, 0),)), Cell(PER_INFERENCE, (1,), (Job(0, 0),)))
     run = firmware.run(Plan((refused, revealing), cells))
     assert [cell.status for cell in run.cells] == ["driver-error", "ok"]
+
+
+@pytest.mark.parametrize("byte", [3000, 3060])
+def test_an_exception_in_the_middle_of_a_record_is_still_a_fault_with_its_place(
+    firmware, both_lifetimes, byte
+):
+    """The console refuses a byte: what was being said is lost, what went wrong is not."""
+    run = firmware.run(both_lifetimes, parameters={"host.uart0.fault_after": byte})
+    (fault,) = run.faults
+    assert (fault.kind, fault.mode, fault.model) == ("exception", PER_INFERENCE, 0)
+    assert fault.index is not None
+    assert any(line.startswith("@h1 ") for line in run.noise)

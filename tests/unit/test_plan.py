@@ -15,6 +15,8 @@ from harness.plan import (
     TEMP_CACHING,
     Plan,
     parse_modes,
+    plan_comparison,
+    plan_loaded,
 )
 
 
@@ -82,3 +84,15 @@ def test_modes_are_ordered_by_what_they_keep() -> None:
 
 def test_every_run_has_a_nonce_of_its_own(plan: Plan) -> None:
     assert plan.with_fresh_nonce().nonce != plan.with_fresh_nonce().nonce
+
+
+def test_a_sequence_is_repeated_to_the_number_of_inferences(plan: Plan) -> None:
+    (cell,) = plan_comparison(plan.models[0], [PER_INFERENCE], (0, 1, 0), 7).cells
+    assert [job.input for job in cell.jobs] == [0, 1, 0, 0, 1, 0, 0]
+
+
+def test_copies_of_a_model_are_slots_of_one(plan: Plan) -> None:
+    loaded = plan_loaded(plan.models * 3, [PERSISTENT], (0,))
+    assert loaded.models == plan.models
+    assert loaded.cells[0].models == (0, 0, 0)
+    assert [(job.slot, job.input) for job in loaded.cells[0].jobs] == [(0, 0), (1, 1), (2, 0)]

@@ -56,6 +56,28 @@ def test_a_missing_record_is_an_error() -> None:
         parse_console(gap, NONCE, BUILD)
 
 
+EXCEPTION = format_record(1, "fault", {"kind": "exception", "cell": "0"})
+BYE = format_record(2, "bye", {"status": "fault"})
+
+
+def cut_short_by(*records: str) -> bytes:
+    """A console in which record 1 breaks off, and these follow."""
+    hello = console().splitlines(keepends=True)[0]
+    return hello + b"@h1 1 data cell=0 ind\r\n" + "\r\n".join(records).encode()
+
+
+def test_a_record_that_an_exception_cuts_short_is_noise() -> None:
+    transcript = parse_console(cut_short_by(EXCEPTION, BYE), NONCE, BUILD)
+    assert [record.type for record in transcript.records] == ["hello", "fault", "bye"]
+    assert transcript.noise == ("@h1 1 data cell=0 ind",)
+
+
+@pytest.mark.parametrize("after", [(), (format_record(1, "bye", {"status": "ok"}),)], ids=["nothing", "bye"])
+def test_a_record_that_breaks_off_for_nothing_is_an_error(after: tuple[str, ...]) -> None:
+    with pytest.raises(ConsoleError, match="line 2: damaged record '@h1 1 data"):
+        parse_console(cut_short_by(*after), NONCE, BUILD)
+
+
 def test_a_console_without_bye_is_an_error_with_its_last_lines() -> None:
     cut = console("last words").split(b"@h1 1")[0]
     with pytest.raises(ConsoleError, match="before 'bye'") as caught:
