@@ -13,6 +13,7 @@ from harness import __version__
 from harness.cli.compare import compare_command
 from harness.cli.doctor import doctor_command
 from harness.cli.models import models_command
+from harness.cli.mutants import mutants_command
 from harness.cli.run import run_command
 from harness.cli.table import print_error
 from harness.errors import ExitCode, HarnessError
@@ -34,6 +35,7 @@ def cli() -> None:
 cli.add_command(compare_command)
 cli.add_command(run_command)
 cli.add_command(models_command)
+cli.add_command(mutants_command)
 cli.add_command(doctor_command)
 
 
