@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from harness.pipeline import Progress as Report
+from harness.examination import Progress as Report
 
 
 @contextmanager

@@ -34,10 +34,10 @@ def run_command(
     model: str, mode: str, input_paths: tuple[Path, ...], output_dir: Path | None, **chosen: Any
 ) -> int:
     """Run MODEL once and write each output tensor as .npy."""
+    from harness.examination import run_model
     from harness.models.catalog import load_model
     from harness.models.reference import standard_inputs
     from harness.models.vela import compile_model
-    from harness.pipeline import run_model
 
     settings = settings_from(mode, chosen)
     if len(settings.modes) != 1:

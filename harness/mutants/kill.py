@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from harness.build.firmware_tree import FirmwareTree
 from harness.errors import BoardError, ConsoleError
+from harness.examination import Progress, examine, prepare
 from harness.models.catalog import load_model
 from harness.mutants.catalogue import Conditions, Mutant
-from harness.pipeline import Progress, examine, prepare
 from harness.plan import parse_modes
 from harness.processes import interrupt_all
 from harness.results.equivalence import Reference

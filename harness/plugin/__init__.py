@@ -131,10 +131,10 @@ def harness_run(harness_settings: Settings) -> Callable[..., RunRecord]:
     from harness.plan import InputSet, parse_modes
 
     def run(model: str | Path, inputs: Sequence[Any] | None = None, mode: str = "persistent") -> RunRecord:
+        from harness.examination import run_model
         from harness.models.catalog import load_model
         from harness.models.reference import standard_inputs
         from harness.models.vela import compile_model
-        from harness.pipeline import run_model
 
         source = load_model(str(model))
         compiled = compile_model(source, harness_settings.compile_options(source))

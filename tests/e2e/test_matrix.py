@@ -12,9 +12,10 @@ import pytest
 from harness.boards.config import load_board
 from harness.data_files import data_folder
 from harness.errors import UsageError
+from harness.examination import SEQUENCE, prepare, run_plan
 from harness.models.catalog import load_model
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec, write_tflite
-from harness.pipeline import SEQUENCE, compare_models, prepare, run_plan
+from harness.pipeline import compare_models
 from harness.plan import ALL_MODES, PER_INFERENCE, PERSISTENT, Scratch, Zeroing, plan_comparison
 from harness.results.assembly import assemble
 from harness.results.equivalence import compare

@@ -16,11 +16,11 @@ from harness.build.image import FirmwareImage, build_image
 from harness.console.protocol import parse_console
 from harness.data_files import data_folder
 from harness.errors import BoardError, ConsoleError
+from harness.examination import SEQUENCE, run_model, run_plan
 from harness.models.catalog import load_model
 from harness.models.compiled import CompiledModel
 from harness.models.reference import reference_outputs, standard_inputs
 from harness.models.vela import compile_model
-from harness.pipeline import SEQUENCE, run_model, run_plan
 from harness.plan import DRIVER_MODES, Plan, PlannedModel, plan_comparison
 from harness.results.assembly import assemble
 from harness.results.equivalence import Comparison, Reference, compare
