@@ -69,7 +69,8 @@ static void choose(const struct step *table, size_t count, unsigned conditions, 
     *list = NULL;
 }
 
-bool lifetime_keeps_io_memory(const struct plan_cell *cell)
+/* Whether the memory of inputs and outputs outlives their buffers in this mode. */
+static bool keeps_io_memory(const struct plan_cell *cell)
 {
     return cell->io == PLAN_PERSISTENT || plan.io_is_shared;
 }
@@ -79,7 +80,7 @@ static unsigned conditions_of(const struct plan_cell *cell, const struct plan_mo
     unsigned conditions = cell->driver == PLAN_PERSISTENT ? DRIVER_PERSISTENT : DRIVER_PER_INFERENCE;
 
     conditions |= cell->io == PLAN_PERSISTENT ? IO_PERSISTENT : 0;
-    conditions |= lifetime_keeps_io_memory(cell) ? IO_MEMORY_KEPT : 0;
+    conditions |= keeps_io_memory(cell) ? IO_MEMORY_KEPT : 0;
     conditions |= model->weights_size != 0 ? HAS_WEIGHTS : 0;
     conditions |= model->scratch_fast_size != 0 ? USES_SRAM : 0;
     if (model->scratch_size != 0) {
@@ -124,13 +125,16 @@ static const struct plan_failure *find_failure(enum plan_stage stage, const stru
 }
 
 /* Find the step that is to fail in the coming run of a stage, if there is one. */
-static void plan_failure(enum plan_stage number, struct execution *execution)
+static void choose_failing_step(enum plan_stage number, struct execution *execution)
 {
     const struct plan_failure *failure = find_failure(number, execution);
 
     execution->failing_step = NULL;
+    if (failure == NULL) {
+        return;
+    }
     for (const struct step *const *step = execution->lifetime.stages[number].steps; *step != NULL; step++) {
-        if (failure != NULL && is_same_text((*step)->name, failure->step)) {
+        if (is_same_text((*step)->name, failure->step)) {
             execution->failing_step = *step;
             execution->failing_call = failure->call;
         }
@@ -162,7 +166,7 @@ struct outcome lifetime_run_stage(enum plan_stage number, struct execution *exec
     const struct stage *stage = &execution->lifetime.stages[number];
     struct outcome outcome = {ETHOSU_OK, NULL};
 
-    plan_failure(number, execution);
+    choose_failing_step(number, execution);
     execution->device->origin.owner = execution->slot;
     meter_open(PHASE_CREATE);
     run_steps(stage->steps, true, execution, &outcome);
@@ -171,6 +175,7 @@ struct outcome lifetime_run_stage(enum plan_stage number, struct execution *exec
     }
     run_steps(stage->at_end, false, execution, &outcome);
     meter_close();
+    execution->device->calls_until_failure = 0; /* the failing step may have made fewer calls */
     execution->stages_run[number]++;
     return outcome;
 }

@@ -40,9 +40,6 @@ struct lifetime {
 /* What a model in a cell's mode needs. */
 void lifetime_choose(const struct plan_cell *cell, const struct plan_model *model, struct lifetime *lifetime);
 
-/* Whether the memory of inputs and outputs outlives their buffers in this mode. */
-bool lifetime_keeps_io_memory(const struct plan_cell *cell);
-
 /* How a stage went: the error of the first step that failed, and that step; NULL when none did. */
 struct outcome {
     enum ethosu_error error;

@@ -14,7 +14,7 @@ static size_t current_cell = OUTSIDE;
 static size_t current_slot = OUTSIDE;
 static size_t current_index = OUTSIDE;
 static const struct places *current_places; /* of the current slot; NULL outside one */
-static bool faulty; /* a fault has been reported */
+static bool faulty;                         /* a fault has been reported */
 
 static const char *status_name(enum ethosu_error error)
 {

@@ -1,5 +1,7 @@
 #include "runner/sha256.h"
 
+#include "platform/bytes.h"
+
 #define ROUNDS 64
 #define LENGTH_BYTES 8 /* of the message's length, at the end of the last block */
 
@@ -76,9 +78,15 @@ void sha256_add(struct sha256_state *state, const void *bytes, size_t size)
 {
     const uint8_t *byte = bytes;
 
-    for (size_t i = 0; i < size; i++) {
-        state->block[state->size++ % SHA256_BLOCK_BYTES] = byte[i];
-        if (state->size % SHA256_BLOCK_BYTES == 0) {
+    while (size != 0) {
+        size_t filled = (size_t)(state->size % SHA256_BLOCK_BYTES);
+        size_t room = SHA256_BLOCK_BYTES - filled;
+        size_t count = size < room ? size : room;
+        memcpy(state->block + filled, byte, count);
+        state->size += count;
+        byte += count;
+        size -= count;
+        if (count == room) {
             take_block(&state->hash, state->block);
         }
     }

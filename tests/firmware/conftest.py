@@ -165,6 +165,12 @@ def parse_error(revealing: PlannedModel) -> PlannedModel:
 
 
 @pytest.fixture(scope="session")
+def idle(revealing: PlannedModel) -> PlannedModel:
+    """A network that does nothing, and so writes no output."""
+    return with_inputs(replace(revealing.compiled, name="idle", command_stream=cop2([STOP])))
+
+
+@pytest.fixture(scope="session")
 def both_lifetimes(revealing: PlannedModel) -> Plan:
     """The inputs A, B, A in both lifetimes."""
     return plan_comparison(revealing, DRIVER_MODES, (0, 1, 0))

@@ -80,6 +80,36 @@ def test_the_timer_sees_the_time_that_the_npu_takes(sound):
             assert inference.npu_cycles <= inference.elapsed_ns <= inference.npu_cycles + 1000
 
 
+def outputs_of(run):
+    return {cell.mode: {output for each in cell.inferences for output in each.outputs} for cell in run.cells}
+
+
+def of_sizes(byte):
+    return {byte * 100, byte * 64, byte * 16}
+
+
+def test_an_output_that_is_not_written_shows_the_poison_where_buffers_persist(firmware, idle):
+    found = outputs_of(firmware.run(plan_comparison(idle, DRIVER_MODES, (0, 1))))
+    assert found == {PER_INFERENCE: of_sizes(bytes(1)), DRIVER_PERSISTENT: of_sizes(POISON)}
+
+
+def test_without_poison_an_output_that_is_not_written_looks_the_same_in_both_lifetimes(firmware, idle):
+    plan = replace(plan_comparison(idle, DRIVER_MODES, (0, 1)), poison=False)
+    assert outputs_of(firmware.run(plan)) == dict.fromkeys(DRIVER_MODES, of_sizes(bytes(1)))
+
+
+def test_outputs_that_are_never_read_show_the_poison(firmware, revealing):
+    step = '    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, ALWAYS},\n'
+    run = firmware.run(plan_comparison(revealing, DRIVER_MODES, (0,)), Edit("runner/lifetime.c", step, ""))
+    assert outputs_of(run) == dict.fromkeys(DRIVER_MODES, of_sizes(POISON))
+
+
+def test_poison_costs_nothing(firmware, both_lifetimes, sound):
+    plain = firmware.run(replace(both_lifetimes, poison=False))
+    for left, right in zip(plain.cells, sound.cells, strict=True):
+        assert [each.stage for each in left.inferences] == [each.stage for each in right.inferences]
+
+
 def without_rewind(batch):
     return Edit(
         FILE_OF_STEPS,
