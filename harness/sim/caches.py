@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.sim.coherency import CoherencyChecker
-from harness.sim.core import Core
+from harness.sim.core import Core, TranslationAbort
 from harness.sim.ending import GuestFatal
 from harness.sim.memory import CACHE_LINE, PAGE, PageViews, PhysicalMemory
 from harness.sim.registers import SystemRegister, sctlr
@@ -49,7 +49,8 @@ class CacheMaintenance:
     def operation(self, operation: SystemRegister, value: int) -> bool:
         """Carry out one operation, and leave it to the core as well.
 
-        Raises GuestFatal for an address that does not translate, and for a set and way of a cache that is on.
+        Raises TranslationAbort for an address that does not translate, and GuestFatal for a set and way of a
+        cache that is on.
         """
         maintenance = BY_ADDRESS.get(operation)
         if maintenance is not None:
@@ -81,7 +82,7 @@ class CacheMaintenance:
     def _find(self, el: int, page: int) -> PageViews:
         found = translate(Request(page, el), self._core, self._memory)
         if isinstance(found, Fault):
-            raise GuestFatal(f"cache maintenance in the page at {page:#x}, which does not translate")
+            raise TranslationAbort
         return self._memory.page(found)
 
     def _caches_on(self) -> bool:

@@ -46,6 +46,7 @@ from unicorn.unicorn_py3.unicorn import (
     MMIO_READ_CFUNC,
     MMIO_WRITE_CFUNC,
     Uc,
+    UcContext,
     UcError,
     uclib,
 )
@@ -100,6 +101,10 @@ class ExternalAbort(Exception):
     """Raised by a device: the bus answers the access with an error."""
 
 
+class TranslationAbort(Exception):
+    """Raised by a handler of system operations: the MMU refuses the address that the operation names."""
+
+
 class Device(Protocol):
     """A peripheral behind a register window; both accesses may raise ExternalAbort."""
 
@@ -119,6 +124,7 @@ class Core:
         self._engine.ctl_set_exits([])
         self._cause: Cause | None = None
         self._failure: BaseException | None = None
+        self._aborted: UcContext | None = None
         self._handle = self._engine._uch
         self._value = ctypes.c_uint64()
         self._value_at = ctypes.byref(self._value)
@@ -142,7 +148,7 @@ class Core:
             try:
                 return device_read(offset)
             except ExternalAbort:
-                self._refuse()
+                self._stop_for(Cause.NO_DATA_MEMORY)
                 return 0
             except BaseException as error:
                 self._fail(error)
@@ -152,7 +158,7 @@ class Core:
             try:
                 device_write(offset, value)
             except ExternalAbort:
-                self._refuse()
+                self._stop_for(Cause.NO_DATA_MEMORY)
             except BaseException as error:
                 self._fail(error)
 
@@ -261,6 +267,11 @@ class Core:
             try:
                 encoding = _encoding(given.op0, given.op1, given.crn, given.crm, given.op2)
                 return handler(encoding, given.value, register)
+            except TranslationAbort:
+                # The rest of the block still runs; what it does to the registers is undone.
+                self._aborted = self._engine.context_save()
+                self._stop_for(Cause.DATA_ABORT)
+                return True
             except BaseException as error:
                 self._fail(error)
                 return True
@@ -284,6 +295,9 @@ class Core:
                 raise GuestFatal(f"the core stopped at {self.pc:#x}: {error}") from None
         if self._failure is not None:
             raise self._failure
+        if self._aborted is not None:
+            self._engine.context_restore(self._aborted)
+            self._aborted = None
         if self._cause is None:
             # Nothing else makes Unicorn return of itself.
             self._cause = Cause.SLICE_ENDED if self.counter.stopped else Cause.WAITING
@@ -293,8 +307,8 @@ class Core:
         self._failure = self._failure or error
         self._engine.emu_stop()
 
-    def _refuse(self) -> None:
-        self._cause = Cause.NO_DATA_MEMORY
+    def _stop_for(self, cause: Cause) -> None:
+        self._cause = cause
         self._engine.emu_stop()
 
     def _on_exception(self, engine: Uc, number: int, _data: object) -> None:
