@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from pathlib import Path
 
 from harness.build.elf import read_elf
@@ -30,6 +29,7 @@ from harness.results.coherency import coherency_findings, missing_maintenance
 from harness.results.cost import Prices
 from harness.results.equivalence import NOTHING_INJECTED, Comparison, Reference, compare
 from harness.results.finding import Finding
+from harness.results.resources import needs_of
 from harness.results.run_record import RunRecord
 from harness.results.state import fill_findings, unwritten_findings
 from harness.settings import Settings
@@ -132,23 +132,24 @@ def examine(
         zeroing=settings.load.zeroing,
         failures=failures,
     )
-    fills = FILLS if settings.board.memory.fill_parameter is not None else (None,)
-    manners = chain((settings.with_coherency_check(),), repeat(settings))
-    runs = [
-        assemble(run_plan(plan, manner, fill), plan) for manner, fill in zip(manners, fills, strict=False)
-    ]
+    runs = _runs(plan, settings)
     coherency = _coherency(runs[0], plan, settings)
     outcomes = []
     for model in models:
         number = plan.models.index(model.planned)
-        runs_of_model = [run.of_model(number) for run in runs]
-        comparison = compare(
-            runs_of_model[0], model.reference, settings.board.npu.clock_hz, injected=injected
-        )
-        more = (*coherency(number), *_state(runs_of_model, model.reference))
-        findings = (*comparison.findings, *more)
-        outcomes.append((runs_of_model[0], replace(comparison, findings=findings)))
+        own = [run.of_model(number) for run in runs]
+        needs = needs_of(model.compiled, plan.scratch)
+        comparison = compare(own[0], model.reference, settings.board.npu.clock_hz, injected, needs)
+        findings = (*comparison.findings, *coherency(number), *_state(own, model.reference))
+        outcomes.append((own[0], replace(comparison, findings=findings)))
     return tuple(outcomes)
+
+
+def _runs(plan: Plan, settings: Settings) -> list[RunRecord]:
+    """The runs of a plan: the one to be judged, and those that must not differ from it."""
+    fills = FILLS if settings.board.memory.fill_parameter is not None else (None,)
+    checked = assemble(run_plan(plan, settings.with_coherency_check(), fills[0]), plan)
+    return [checked, *(assemble(run_plan(plan, settings, fill), plan) for fill in fills[1:])]
 
 
 def _state(runs: Sequence[RunRecord], reference: Reference) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE, Mode
 from harness.results.finding import Finding
-from harness.results.resources import resource_findings
+from harness.results.resources import Needs, resource_findings
 from harness.results.run_record import CellRecord, Inference, RunRecord
 
 TIME_SLACK_CYCLES = 100
@@ -98,12 +98,14 @@ def compare(
     reference: Reference,
     npu_clock_hz: int | None,
     injected: Mapping[int | None, str] = NOTHING_INJECTED,
+    needs: Needs | None = None,
 ) -> Comparison:
     """Hold the cells of one model against each other and against the reference.
 
     `npu_clock_hz` is the NPU's clock, where the board's timer and the NPU keep the same time; None where not.
     `injected` says where a failure was injected, as the index of the inference, or None for initialisation,
     and with which status that must end: a failure that was meant and seen is no finding.
+    `needs` is what an inference may take; None leaves that to the first one.
     """
     cells = run.cells
     failures = tuple(_failures(run, injected))
@@ -118,7 +120,7 @@ def compare(
             *outputs,
             *against,
             *cycles,
-            *resource_findings(cells),
+            *resource_findings(cells, needs),
             *_direction(savings),
         ),
         outputs_identical=complete and not outputs,

@@ -2,18 +2,21 @@
 
 leak            something was left when its cell had ended; the finding names it and where it was created
 live-objects    driver objects or pool memory were left, by the driver's own count, that no leak names
-objects         an inference created other objects than its lifetime allows
-maps            memory was mapped more or less often than unmapped, or within an inference that needed none
+objects         an inference created other objects than its lifetime allows, and its model needs
+maps            memory was mapped more or less often than unmapped, or than an inference needed
+allocations     an inference took more or less temporary memory than its model needs
 high-water      memory in use after an inference, or at its peak, grows from one inference to the next
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from harness.plan import DriverLifetime, IoLifetime
+from harness.models.compiled import CompiledModel
+from harness.plan import DriverLifetime, IoLifetime, Scratch
 from harness.results.finding import Finding
-from harness.results.run_record import CellRecord
+from harness.results.run_record import CellRecord, Inference
 
 KEPT_OBJECTS = {"networks": 0, "buffers": 0, "inferences": 1}
 """What one inference creates when the driver objects are kept: there is no call that runs a job again."""
@@ -21,12 +24,38 @@ KEPT_OBJECTS = {"networks": 0, "buffers": 0, "inferences": 1}
 POOL_OBJECT = "memory"  #: the kind of object whose size is bytes of the pool
 
 
-def resource_findings(cells: Sequence[CellRecord]) -> Iterator[Finding]:
-    """All findings about resources, cell by cell."""
+@dataclass(frozen=True)
+class Needs:
+    """What one inference of a model takes when nothing is kept."""
+
+    objects: Mapping[str, int]  #: as KEPT_OBJECTS
+    maps: int  #: each tensor's memory, once
+    allocations: int  #: of temporary memory, new or kept: a staging copy of each tensor, and maybe scratch
+
+
+def needs_of(model: CompiledModel, scratch: Scratch) -> Needs:
+    """What a model needs with scratch memory of this kind."""
+    tensors = len(model.inputs) + len(model.outputs)
+    temporary = int(model.scratch_size > 0 and scratch is Scratch.TEMP)
+    buffers = tensors + int(len(model.weights) > 0) + int(model.scratch_size > 0) - temporary
+    return Needs(
+        objects={"networks": 1, "buffers": buffers, "inferences": 1},
+        maps=tensors,
+        allocations=tensors + temporary,
+    )
+
+
+def resource_findings(cells: Sequence[CellRecord], needs: Needs | None = None) -> Iterator[Finding]:
+    """All findings about resources, cell by cell.
+
+    `needs` are those of the model; without them, what an inference may take is what the first one took.
+    """
     for cell in cells:
         yield from _leaks(cell)
         yield from _unnamed(cell, [each for each in cells if each.cell == cell.cell])
-        yield from _objects(cell)
+        completed = [inference for inference in cell.inferences if inference.status == "ok"]
+        if completed:
+            yield from _taken(cell, completed, needs or _needs_of_first(completed[0]))
         yield from _maps(cell)
         yield from _high_water(cell)
 
@@ -47,18 +76,35 @@ def _unnamed(cell: CellRecord, loaded: Sequence[CellRecord]) -> Iterator[Finding
         yield Finding("live-objects", cell.mode, None, detail)
 
 
-def _objects(cell: CellRecord) -> Iterator[Finding]:
-    completed = [inference for inference in cell.inferences if inference.status == "ok"]
+def _needs_of_first(inference: Inference) -> Needs:
+    counts = inference.stage.counts
+    objects = {name: counts[name] for name in KEPT_OBJECTS}
+    return Needs(objects, counts["maps"], _temporary_blocks(inference))
+
+
+def _temporary_blocks(inference: Inference) -> int:
+    return inference.stage.counts["allocations"] + inference.stage.counts["reused"]
+
+
+def _taken(cell: CellRecord, completed: Sequence[Inference], needs: Needs) -> Iterator[Finding]:
+    kept = cell.mode.driver is DriverLifetime.PERSISTENT
+    allowed = KEPT_OBJECTS if kept else needs.objects
+    maps = 0 if cell.mode.io is IoLifetime.PERSISTENT else needs.maps
     for inference in completed:
-        created = {name: inference.stage.counts[name] for name in KEPT_OBJECTS}
-        kept = cell.mode.driver is DriverLifetime.PERSISTENT
-        allowed = KEPT_OBJECTS if kept else {name: completed[0].stage.counts[name] for name in KEPT_OBJECTS}
+        counts = inference.stage.counts
+        created = {name: counts[name] for name in KEPT_OBJECTS}
         if created != allowed:
             detail = f"created {_listed(created)}; its lifetime allows {_listed(allowed)}"
             yield Finding("objects", cell.mode, inference.index, detail)
+        if counts["maps"] != maps:
+            detail = f"{counts['maps']} maps, where its lifetime needs {maps}"
+            yield Finding("maps", cell.mode, inference.index, detail)
+        if (blocks := _temporary_blocks(inference)) != needs.allocations:
+            detail = f"{blocks} blocks of temporary memory, where its model needs {needs.allocations}"
+            yield Finding("allocations", cell.mode, inference.index, detail)
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
@@ -67,11 +113,6 @@ def _maps(cell: CellRecord) -> Iterator[Finding]:
     maps, unmaps = (sum(stage.counts[name] for stage in stages) for name in ("maps", "unmaps"))
     if maps != unmaps:
         yield Finding("maps", cell.mode, None, f"{maps} maps, but {unmaps} unmaps")
-    if (cell.mode.driver, cell.mode.io) == (DriverLifetime.PERSISTENT, IoLifetime.PERSISTENT):
-        for inference in cell.inferences:
-            if inference.stage.counts["maps"]:
-                detail = f"{inference.stage.counts['maps']} maps, although its memory stays mapped"
-                yield Finding("maps", cell.mode, inference.index, detail)
 
 
 def _high_water(cell: CellRecord) -> Iterator[Finding]:

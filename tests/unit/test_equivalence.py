@@ -121,3 +121,44 @@ def test_no_reference_is_not_a_comparison(run: RunRecord) -> None:
 def test_a_run_without_inferences_is_not_identical(run: RunRecord) -> None:
     empty = replace(run, cells=tuple(replace(cell, inferences=()) for cell in run.cells))
     assert not compare(empty, ORACLE, CLOCK_HZ).outputs_identical
+
+
+INJECTED = {1: "timeout"}
+
+
+@pytest.fixture
+def injected(run: RunRecord) -> RunRecord:
+    """The run, with an injected timeout in the second inference of each cell."""
+    cells = [
+        replace(
+            cell,
+            status="timeout",
+            inferences=tuple(
+                replace(each, status="timeout", outputs=()) if each.index == 1 else each
+                for each in cell.inferences
+            ),
+        )
+        for cell in run.cells
+    ]
+    faults = tuple(Fault(number, 1, "timeout", {}) for number in range(len(cells)))
+    return replace(run, status="fault", cells=tuple(cells), faults=faults)
+
+
+def statuses(run: RunRecord) -> list[int | None]:
+    return [finding.index for finding in compare(run, ORACLE, CLOCK_HZ, INJECTED).findings]
+
+
+def test_a_fault_that_was_injected_and_seen_is_no_finding(injected: RunRecord) -> None:
+    assert statuses(injected) == []
+
+
+def test_a_fault_that_was_injected_and_not_seen_is_found(run: RunRecord) -> None:
+    assert statuses(run) == [1, None, 1, None]
+
+
+def test_a_fault_elsewhere_than_where_it_was_injected_is_found(injected: RunRecord) -> None:
+    assert statuses(replace(injected, faults=(*injected.faults, Fault(0, 2, "npu", {})))) == [2]
+
+
+def test_an_exception_is_never_what_was_injected(injected: RunRecord) -> None:
+    assert statuses(replace(injected, faults=(*injected.faults, Fault(0, 1, "exception", {})))) == [1]

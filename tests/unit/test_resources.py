@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.plan import IoLifetime
-from harness.results.resources import resource_findings
+import pytest
+
+from harness.models.compiled import CompiledModel
+from harness.plan import IoLifetime, Scratch
+from harness.results.resources import Needs, needs_of, resource_findings
 from harness.results.run_record import Leak, Memory, RunRecord, Stage
 
 
@@ -38,9 +41,32 @@ def test_an_inference_that_creates_more_than_the_first_is_found(run: RunRecord, 
     assert checks(spoil(0, 2, stage=stage)) == [("objects", 2)]
 
 
-def test_a_map_without_its_unmap_is_found(run: RunRecord, spoil) -> None:
-    stage = with_counts(run.cells[0].inferences[0].stage, maps=2, unmaps=1)
-    assert checks(spoil(0, 0, stage=stage)) == [("maps", None)]
+def test_a_map_without_its_unmap_is_found(run: RunRecord) -> None:
+    cell = replace(run.cells[0], init=with_counts(run.cells[0].init, maps=1))
+    assert checks(replace(run, cells=(cell,))) == [("maps", None)]
+
+
+def test_an_inference_that_takes_more_temporary_memory_than_the_first_is_found(run: RunRecord, spoil) -> None:
+    stage = with_counts(run.cells[0].inferences[2].stage, allocations=1, reused=1)
+    assert checks(spoil(0, 2, stage=stage)) == [("allocations", 2)]
+
+
+def test_what_all_inferences_take_is_held_against_what_their_model_needs(run: RunRecord) -> None:
+    needs = Needs({"networks": 1, "buffers": 4, "inferences": 1}, maps=2, allocations=3)
+    found = {finding.check for finding in resource_findings(run.cells[:1], needs)}
+    assert found == {"objects", "maps", "allocations"}
+
+
+@pytest.mark.parametrize(("scratch", "buffers", "blocks"), [(Scratch.BUFFER, 3, 2), (Scratch.TEMP, 2, 3)])
+def test_a_model_needs_a_buffer_and_a_staging_copy_for_each_tensor_and_memory_for_scratch(
+    compiled: CompiledModel, scratch: Scratch, buffers: int, blocks: int
+) -> None:
+    needs = needs_of(compiled, scratch)
+    assert (needs.objects["buffers"], needs.maps, needs.allocations) == (buffers, 2, blocks)
+
+
+def test_weights_are_one_buffer_more(compiled: CompiledModel) -> None:
+    assert needs_of(replace(compiled, weights=b"w"), Scratch.BUFFER).objects["buffers"] == 4
 
 
 def test_a_map_within_an_inference_whose_memory_stays_mapped_is_found(run: RunRecord, spoil) -> None:
