@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capacity.h"
+
 #define POOL_ROUNDING ((size_t)16) /* every size is rounded up to a multiple of this many bytes */
-#define POOL_MAX_BLOCKS 4096
 
 enum pool_error {
     POOL_OK,

@@ -109,14 +109,35 @@ static void map_around_pool(uintptr_t start, uintptr_t end)
     }
 }
 
-static uint64_t *page_entry(uintptr_t address)
+/* The table of level 3 whose entries are the pages around `address`. */
+static uint64_t *last_table(uintptr_t address)
 {
     uint64_t *table = tables[0];
 
     for (unsigned bits = FIRST_LEVEL_BITS; bits > PAGE_BITS; bits -= INDEX_BITS) {
-        table = (uint64_t *)(uintptr_t)(table[(address >> bits) % ENTRIES] & ENTRY_ADDRESS);
+        table = table_below(&table[(address >> bits) % ENTRIES]);
     }
-    return &table[(address >> PAGE_BITS) % ENTRIES];
+    return table;
+}
+
+/* Map [start, end), a number of whole pages, page by page, so that none is part of a block. */
+static void map_pages(uintptr_t start, uintptr_t end, uint64_t attributes)
+{
+    uintptr_t at = start;
+
+    while (at < end) {
+        uint64_t *table = last_table(at);
+
+        for (size_t i = (at >> PAGE_BITS) % ENTRIES; i < ENTRIES && at < end; i++) {
+            table[i] = at | attributes | ENTRY_ACCESSED | ENTRY_TABLE_OR_PAGE | ENTRY_VALID;
+            at += MMU_PAGE_BYTES;
+        }
+    }
+}
+
+static uint64_t *page_entry(uintptr_t address)
+{
+    return &last_table(address)[(address >> PAGE_BITS) % ENTRIES];
 }
 
 size_t mmu_map(uintptr_t address, size_t size)
@@ -148,9 +169,7 @@ void mmu_enable(void)
     map(UART_BASE, UART_BASE + UART_SIZE, DEVICE);
     map(NPU_BASE, NPU_BASE + NPU_SIZE, DEVICE);
     map(NPU_SRAM_BASE, NPU_SRAM_BASE + NPU_SRAM_SIZE, SHARED);
-    for (uintptr_t at = DMA_POOL_BASE; at < DMA_POOL_END; at += MMU_PAGE_BYTES) {
-        map_one(at, MMU_PAGE_BYTES, DATA); /* a page at a time, so that none is part of a block */
-    }
+    map_pages(DMA_POOL_BASE, DMA_POOL_END, DATA);
     map_around_pool(RAM_BASE, (uintptr_t)image_start);
     map((uintptr_t)image_start, (uintptr_t)code_end, CODE);
     map((uintptr_t)code_end, (uintptr_t)constants_end, CONSTANTS);

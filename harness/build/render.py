@@ -27,6 +27,10 @@ NPU_WINDOW = 0x4000  #: bytes of an Ethos-U85's registers
 STACK_SIZE = 0x8000  #: bytes; the deepest call chain, a record within a cell, needs about 1 KiB
 MAX_ADDRESS = 1 << 39  #: the firmware's MMU tables map 39-bit addresses
 
+# A slot holds some six blocks at a time; what comes on top lets a driver that leaks be told of its leaks.
+BLOCKS_OF_SLOT = 16
+BLOCKS_TO_LEAK = 128
+
 PAGE = 4096  #: bytes; inputs and outputs are mapped by the page
 WORD = 4  #: bytes
 STREAM_START = 28  #: bytes of a payload before its metadata, whose length is the last of them
@@ -58,7 +62,7 @@ class Blob:
 class Rendered:
     """The generated part of an image's sources."""
 
-    files: Mapping[str, str]  #: name to text: plan.c, blobs.S, platform.h, linker.ld
+    files: Mapping[str, str]  #: name to text: plan.c, blobs.S, capacity.h, platform.h, linker.ld
     blobs: tuple[Blob, ...]
 
 
@@ -119,9 +123,11 @@ def render(plan: Plan, board: BoardConfig) -> Rendered:
     """
     blobs: list[Blob] = []
     models = tuple(_model_table(index, plan, blobs) for index in range(len(plan.models)))
+    room = _room(plan, models)
     return Rendered(
         files={
             "blobs.S": _render("blobs.S.j2", blobs=blobs),
+            "capacity.h": _render("capacity.h.j2", pool_blocks=BLOCKS_TO_LEAK + BLOCKS_OF_SLOT * room.slots),
             "linker.ld": _render(
                 "linker.ld.j2", board=board, image_room=image_room(board.memory), stack_size=STACK_SIZE
             ),
@@ -134,7 +140,7 @@ def render(plan: Plan, board: BoardConfig) -> Rendered:
                     _FailureTable(_STAGES[each.stage], each.step, each.slot, each.occurrence, each.call + 1)
                     for each in plan.failures
                 ),
-                room=_room(plan, models),
+                room=room,
                 program=_PROGRAMS[plan.program],
                 plan=plan,
             ),

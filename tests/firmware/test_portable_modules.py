@@ -32,6 +32,7 @@ MODULES = (
 )
 ZERO_SIZE, NO_SPACE, TOO_MANY_BLOCKS = -1, -2, -3
 POOL_SIZE = 4096
+MAX_BLOCKS = 100
 
 pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="the library is loaded as an ELF file")
 
@@ -39,14 +40,16 @@ pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="the librar
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     firmware = data_folder("firmware")
-    path = tmp_path_factory.mktemp("host") / "portable.so"
+    folder = tmp_path_factory.mktemp("host")
+    path = folder / "portable.so"
+    (folder / "capacity.h").write_text(f"#define POOL_MAX_BLOCKS {MAX_BLOCKS}\n")
     zig = [sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O1", "-shared", "-fPIC", "-nostdlib"]
     sources = [
         *(str(firmware / module) for module in MODULES),
         str(Path(__file__).parent / "host" / "host.c"),
     ]
     subprocess.run(
-        [*zig, f"-I{firmware}", "-o", str(path), *sources],
+        [*zig, f"-I{firmware}", f"-I{folder}", "-o", str(path), *sources],
         env=dict(find_toolchain().environment),
         check=True,
         timeout=120,
@@ -116,7 +119,7 @@ def test_a_block_of_no_bytes_is_an_error(host):
 
 
 def test_a_full_table_of_blocks_is_an_error(host):
-    most = 4096
+    most = MAX_BLOCKS
     host.host_pretend_size(ctypes.c_size_t((most + 1) * 16))
     assert all(host.host_take(16, 16) >= 0 for _ in range(most))
     assert host.host_take(16, 16) == TOO_MANY_BLOCKS
