@@ -106,10 +106,9 @@ def run_model(
 def measure_prices(settings: Settings, progress: Progress = no_progress) -> Prices:
     """What one object and one byte cost on this board, from the two calibration programs."""
     progress("calibration", "run")
-    programs = (Program.CALIBRATE_OBJECTS, Program.CALIBRATE_BYTES)
-    transcripts = [run_plan(Plan(models=(), cells=(), program=program), settings) for program in programs]
+    transcript = run_plan(Plan(models=(), cells=(), program=Program.CALIBRATE), settings)
     progress("calibration", "done")
-    return prices_from(transcripts)
+    return prices_from(transcript)
 
 
 def examine(

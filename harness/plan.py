@@ -51,10 +51,7 @@ class Program(StrEnum):
     """What the runner firmware does with its plan."""
 
     CELLS = "cells"  #: run every cell
-    CALIBRATE_OBJECTS = "calibrate-objects"  #: measure the instructions of creating and destroying objects
-    CALIBRATE_BYTES = (
-        "calibrate-bytes"  #: measure the instructions of copying, zeroing, cleaning and invalidating
-    )
+    CALIBRATE = "calibrate"  #: measure what objects and bytes cost
 
 
 @dataclass(frozen=True)

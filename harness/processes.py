@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Protocol, TypeVar
 
 # The child sets PR_SET_PDEATHSIG (1) to SIGKILL on itself and then becomes the wanted program. A `preexec_fn`
 # would do the same, but is unsafe in a process that has threads. macOS has no such call and goes without.
@@ -25,13 +26,38 @@ _GUARD = (
     "os.execvp(sys.argv[1], sys.argv[1:])\n"
 )
 
-_live: set[subprocess.Popen[bytes]] = set()
+
+class Process(Protocol):
+    """A program that runs, or ran: what of `subprocess.Popen` is needed to watch and to end it.
+
+    Its process id is also that of its process group.
+    """
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """The reading end of what it prints."""
+
+    def poll(self) -> int | None:
+        """The exit status, once it has ended; negative when a signal ended it."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status; raises subprocess.TimeoutExpired when it has not ended after `timeout` seconds."""
+
+
+_live: set[Process] = set()
 _lock = threading.Lock()
 _interrupted = threading.Event()
 
 
 class Interrupted(BaseException):
     """The user stopped the harness while this thread waited for, or was about to start, a program."""
+
+
+P = TypeVar("P", bound="Process")
 
 
 @dataclass(frozen=True)
@@ -74,20 +100,32 @@ def started(
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    stdin: int = subprocess.DEVNULL,
     stderr: int | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A running program, which is dead and reaped when the block is left, however it is left."""
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _GUARD, _executable(command[0], env), *command[1:]],
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=True,
+        )
+
+    with running(start) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(start: Callable[[], P]) -> Iterator[P]:
+    """What `start` returns, which is dead and reaped when the block is left, however it is left."""
     if _interrupted.is_set():
         raise Interrupted
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _GUARD, _executable(command[0], env), *command[1:]],
-        cwd=cwd,
-        env=None if env is None else dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        start_new_session=True,
-    )
+    process = start()
     with _lock:
         _live.add(process)
     try:
@@ -101,7 +139,7 @@ def started(
             _live.discard(process)
 
 
-def terminate(process: subprocess.Popen[bytes], *, within_seconds: float) -> None:
+def terminate(process: Process, *, within_seconds: float) -> None:
     """Ask a process that may still run to end; what has not ended in time is left to be killed."""
     if process.poll() is None:
         kill_group(process, signal.SIGTERM)
@@ -109,7 +147,7 @@ def terminate(process: subprocess.Popen[bytes], *, within_seconds: float) -> Non
             process.wait(within_seconds)
 
 
-def kill_group(process: subprocess.Popen[bytes], signum: signal.Signals) -> None:
+def kill_group(process: Process, signum: signal.Signals) -> None:
     """Send a signal to a process and to all that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signum)

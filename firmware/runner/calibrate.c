@@ -169,7 +169,7 @@ static void report_error(enum ethosu_error error)
     }
 }
 
-void calibrate_objects(struct ethosu_device *device)
+static void calibrate_objects(struct ethosu_device *device)
 {
     struct ethosu_network network = {0};
     struct ethosu_batch neighbour = {0};
@@ -212,7 +212,7 @@ static void measure_bytes(struct ethosu_device *device, void *to, const void *fr
     end(device, "invalidate", size);
 }
 
-void calibrate_bytes(struct ethosu_device *device)
+static void calibrate_bytes(struct ethosu_device *device)
 {
     struct ethosu_memory from;
     struct ethosu_memory to = {0};
@@ -227,4 +227,10 @@ void calibrate_bytes(struct ethosu_device *device)
     ethosu_memory_destroy(&to);
     ethosu_memory_destroy(&from);
     report_error(error);
+}
+
+void calibrate(struct ethosu_device *device)
+{
+    calibrate_objects(device);
+    calibrate_bytes(device);
 }

@@ -78,6 +78,9 @@ static void append_field(struct record *record, const char *key, const char *val
 
     if (record->length + 2 + key_length + value_length > FIELDS_END) {
         continue_on_next_line(record);
+        if (record->length + 2 + key_length + value_length > FIELDS_END) {
+            __builtin_trap();
+        }
     }
     append(record, " ", 1);
     append(record, key, key_length);

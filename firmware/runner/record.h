@@ -23,7 +23,10 @@ struct record {
 /* Begin a record of this type. */
 void record_begin(struct record *record, const char *type);
 
-/* All fields so far are common: they are repeated should the record need more lines. */
+/*
+ * All fields so far are common: they are repeated should the record need more lines. With any one field more
+ * they must fit a line; what does not is a trap.
+ */
 void record_common(struct record *record);
 
 /* Add a field whose value is text without spaces, a decimal number, or a hexadecimal one without prefix. */

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.boards.config import BoardConfig
+from harness.boards.simulator import PROGRAM, start_simulator
 from harness.console.channel import open_channel
 from harness.errors import BoardError
+from harness.processes import Process, started
+
+BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 
 ParameterValue = bool | int | str
 
@@ -41,7 +46,7 @@ class Board:
         options = [
             part for name, value in parameters.items() for part in ("-C", f"{name}={_parameter_text(value)}")
         ]
-        return (*self._program(), *options, "-q", "-a", str(image))
+        return (*self._program, *options, "-q", "-a", str(image))
 
     def run(self, image: Path, on_line: Callable[[bytes], None] | None = None) -> BoardRun:
         """Run an image until the board ends by itself, and return its whole console.
@@ -52,7 +57,7 @@ class Board:
         command = self.command(image)
         timeouts = self.config.timeouts
         try:
-            with open_channel(command, stop_seconds=timeouts.stop_seconds) as channel:
+            with open_channel(self._start(command), command, stop_seconds=timeouts.stop_seconds) as channel:
                 for line in channel.lines(
                     first_within=timeouts.start_seconds, all_within=timeouts.run_seconds
                 ):
@@ -68,11 +73,15 @@ class Board:
                 hint="run `harness doctor` to see what is missing",
             ) from error
 
+    @property
     def _program(self) -> tuple[str, ...]:
-        if self.config.executable == "harness-sim":
-            # Run by this interpreter, so that no other installation's simulator can be meant.
-            return (sys.executable, "-m", "harness.sim")
-        return (self.config.executable,)
+        return PROGRAM if self.config.executable == BUILT_IN else (self.config.executable,)
+
+    def _start(self, command: tuple[str, ...]) -> AbstractContextManager[Process]:
+        # Standard error is part of the console: a program's last words are evidence.
+        if self.config.executable == BUILT_IN:
+            return start_simulator(command[len(PROGRAM) :])
+        return started(command, stderr=subprocess.STDOUT)
 
     def _died(self, status: int, evidence: tuple[str, ...]) -> BoardError:
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"

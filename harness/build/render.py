@@ -40,8 +40,7 @@ _TEMPS = {TempAllocator.MALLOC: "TEMP_MALLOC", TempAllocator.CACHING: "TEMP_CACH
 _STAGES = {FailingStage.INIT: "PLAN_INITIALISE", FailingStage.INFER: "PLAN_INFER"}
 _PROGRAMS = {
     Program.CELLS: "run_cells",
-    Program.CALIBRATE_OBJECTS: "calibrate_objects",
-    Program.CALIBRATE_BYTES: "calibrate_bytes",
+    Program.CALIBRATE: "calibrate",
 }
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pexpect
 from pexpect.fdpexpect import fdspawn
 
 from harness.errors import BoardError
-from harness.processes import Interrupted, interrupted, started, terminate
+from harness.processes import Interrupted, Process, interrupted, terminate
 
 # One pattern a line: bounded, so that a console without line ends cannot make the match slow.
 _LINE = rb"[^\n]{0,4096}\n"
@@ -25,7 +24,7 @@ class Channel:
     3. leaving the block stops whatever still runs.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], command: Sequence[str]) -> None:
+    def __init__(self, process: Process, command: Sequence[str]) -> None:
         self._process = process
         self._command = tuple(command)
         self._log = io.BytesIO()
@@ -82,13 +81,15 @@ class Channel:
 
 
 @contextmanager
-def open_channel(command: Sequence[str], *, stop_seconds: float) -> Iterator[Channel]:
+def open_channel(
+    program: AbstractContextManager[Process], command: Sequence[str], *, stop_seconds: float
+) -> Iterator[Channel]:
     """Start a program and attach to its console; on leaving, end and reap it.
 
-    Standard error is part of the console: a program's last words are evidence. What still runs when the
-    block is left is asked to terminate, and killed after `stop_seconds`.
+    `command` names the program where something went wrong. What still runs when the block is left is asked
+    to terminate, and killed after `stop_seconds`.
     """
-    with started(command, stderr=subprocess.STDOUT) as process:
+    with program as process:
         try:
             yield Channel(process, command)
         finally:

@@ -18,7 +18,7 @@ Counts = Counter[str]
 """What one measurement counted, with its instructions."""
 
 
-def prices_from(transcripts: Iterable[Transcript]) -> Prices:
+def prices_from(transcript: Transcript) -> Prices:
     """CPU instructions for one more of each count.
 
     The price of a byte, and of a page that is mapped or unmapped, is the slope between the smallest and the
@@ -27,7 +27,7 @@ def prices_from(transcripts: Iterable[Transcript]) -> Prices:
     object, to create and destroy it. Where two of them only ever come together, as an allocation with its
     free, each gets half.
     """
-    measured = _measurements(record for each in transcripts for record in each.of_type("calibration"))
+    measured = _measurements(transcript.of_type("calibration"))
     prices = {count: _slope(measured, operation, count) for operation, count in _BYTE_COUNTS.items()}
     mapping, unmapping = (_slope(measured, operation, "pages") for operation in ("map", "unmap"))
     prices |= {"pages": mapping, "tlb": unmapping - mapping}

@@ -48,11 +48,18 @@ def _main(arguments: list[str]) -> int:
     return _simulate(options, options.application)
 
 
-def _simulate(options: Options, application: Path) -> int:
+def load_simulation() -> None:
+    """Load what only a simulation needs, the core and numpy: --version and --list-params answer at once."""
     # Several simulators run side by side, and the threads of numpy's BLAS would wait for each other's cores
     # in busy loops: the products of a small network take twice the processor time with two of them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Only a simulation needs the core and numpy; --version and --list-params answer at once.
+    import harness.sim.image
+    import harness.sim.machine
+    import harness.sim.uart  # noqa: F401
+
+
+def _simulate(options: Options, application: Path) -> int:
+    load_simulation()
     from harness.sim.image import ImageError
     from harness.sim.memory import MemoryMapError
 

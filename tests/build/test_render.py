@@ -72,8 +72,8 @@ def test_a_model_name_cannot_end_the_comment_that_holds_it(plan, board):
 
 
 def test_a_calibration_has_no_models_and_no_cells(board):
-    text = render(Plan((), (), Program.CALIBRATE_BYTES), board).files["plan.c"]
-    assert ".program = calibrate_bytes" in text
+    text = render(Plan((), (), Program.CALIBRATE), board).files["plan.c"]
+    assert ".program = calibrate," in text
     assert ".cells = NULL" in text
 
 

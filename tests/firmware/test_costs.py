@@ -34,9 +34,13 @@ EXTRA_COPY = Edit(
 
 
 @pytest.fixture(scope="session")
-def prices(firmware):
-    programs = (Program.CALIBRATE_OBJECTS, Program.CALIBRATE_BYTES)
-    return prices_from(firmware.speak(Plan((), (), program)) for program in programs)
+def calibration(firmware):
+    return firmware.speak(Plan((), (), Program.CALIBRATE))
+
+
+@pytest.fixture(scope="session")
+def prices(calibration):
+    return prices_from(calibration)
 
 
 @pytest.mark.parametrize("mode", DRIVER_MODES, ids=str)
@@ -97,12 +101,10 @@ def test_an_extra_copy_shows_as_that_copy_and_nothing_else(firmware, both_lifeti
     assert after.counts == {**before.counts, "copied": before.counts["copied"] + 65536}
 
 
-def test_memory_costs_in_proportion_to_its_bytes(firmware):
-    records = firmware.speak(Plan((), (), Program.CALIBRATE_BYTES)).of_type("calibration")
-    costs: dict[str, dict[int, int]] = {}
-    for record in records:
-        costs.setdefault(record.text("operation"), {})[record.number("size")] = record.number("instructions")
-    assert sorted(costs) == ["clean", "copy", "invalidate", "zero"]
-    for by_size in costs.values():
-        (s1, c1), (s2, c2), (s3, c3) = sorted(by_size.items())
-        assert (c2 - c1) * (s3 - s2) == (c3 - c2) * (s2 - s1)
+@pytest.mark.parametrize("operation", ["clean", "copy", "invalidate", "zero"])
+def test_memory_costs_in_proportion_to_its_bytes(calibration, operation):
+    records = [each for each in calibration.of_type("calibration") if each.text("operation") == operation]
+    (s1, c1), (s2, c2), (s3, c3) = sorted(
+        (each.number("size"), each.number("instructions")) for each in records
+    )
+    assert (c2 - c1) * (s3 - s2) == (c3 - c2) * (s2 - s1)

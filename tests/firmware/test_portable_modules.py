@@ -213,7 +213,7 @@ def test_destroying_a_batch_zeroes_it_and_nothing_else(host):
 VALUES = st.integers(0, 2**64 - 1)
 
 
-@given(st.lists(VALUES, max_size=3), st.lists(VALUES, min_size=1, max_size=30))
+@given(st.lists(VALUES, max_size=2), st.lists(VALUES, min_size=1, max_size=30))
 def test_records_keep_to_the_line_limit_and_lose_no_field(library, common, fields):
     library.host_reset()
     library.host_record_begin(b"phases")

@@ -50,7 +50,7 @@ def run_checks(firmware) -> RunChecks:
     """Run all checks on the firmware, with these edits to it."""
     shipped = (data_folder("firmware") / "runner/main.c").read_text(encoding="utf-8")
     in_place_of_main = Edit("runner/main.c", shipped, CHECKS)
-    nothing = Plan((), (), Program.CALIBRATE_OBJECTS)
+    nothing = Plan((), (), Program.CALIBRATE)
 
     def run(*edits: Edit) -> Outcomes:
         records = firmware.speak(nothing, in_place_of_main, *edits).of_type("check")
