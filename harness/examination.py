@@ -12,17 +12,10 @@ from harness.build.image import build_image
 from harness.console.protocol import Transcript, parse_console
 from harness.models.catalog import ModelSource
 from harness.models.compiled import CompiledModel
-from harness.models.reference import reference_outputs, standard_inputs
+from harness.models.inputs import InputSet, standard_inputs
+from harness.models.reference import reference_outputs
 from harness.models.vela import compile_model
-from harness.plan import (
-    Failure,
-    InputSet,
-    Plan,
-    PlannedModel,
-    Program,
-    plan_comparison,
-    plan_loaded,
-)
+from harness.plan import Failure, Plan, PlannedModel, Program, plan_comparison, plan_loaded
 from harness.results.assembly import assemble
 from harness.results.calibration import prices_from
 from harness.results.coherency import coherency_findings, missing_maintenance

@@ -7,18 +7,14 @@ RunRecord and reference outputs ─compare─▶ Comparison ─▶ Report
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from harness import __version__
 from harness.errors import HarnessError
 from harness.examination import Prepared, Progress, examine, measure_prices, no_progress, prepare
 from harness.models.catalog import ModelSource, load_model
-from harness.plan import (
-    DRIVER_PERSISTENT,
-    PER_INFERENCE,
-)
-from harness.processes import interrupt_all
+from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE
+from harness.processes import program_threads
 from harness.results.cost import Prices, explain
 from harness.results.implementations import (
     ImplementationRun,
@@ -47,15 +43,10 @@ def compare_models(
     """
     sources = [load_model(name) for name in names]
     groups = [sources] if together else [[source] for source in sources]
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            prices = pool.submit(measure_prices, _first_implementation(settings), progress)
-            outcomes = [pool.submit(_compare_group, group, settings, progress) for group in groups]
-            reports = [_explained(report, prices.result()) for group in outcomes for report in group.result()]
-        except BaseException:
-            interrupt_all()
-            pool.shutdown(cancel_futures=True)
-            raise
+    with program_threads(jobs) as threads:
+        prices = threads.submit(measure_prices, _first_implementation(settings), progress)
+        outcomes = [threads.submit(_compare_group, group, settings, progress) for group in groups]
+        reports = [_explained(report, prices.result()) for group in outcomes for report in group.result()]
     return Report(
         tool_version=__version__,
         board=settings.board.name,

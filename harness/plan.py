@@ -10,6 +10,7 @@ from itertools import product
 
 from harness.errors import UsageError
 from harness.models.compiled import CompiledModel
+from harness.models.inputs import InputSet
 
 
 class DriverLifetime(StrEnum):
@@ -140,14 +141,6 @@ def mode_of(values: Mapping[str, str]) -> Mode:
         IoLifetime(values.get("io", PER_INFERENCE.io)),
         TempAllocator(values.get("temp", PER_INFERENCE.temp)),
     )
-
-
-@dataclass(frozen=True)
-class InputSet:
-    """One named set of input tensors: raw bytes, one entry per network input, in the model's order."""
-
-    label: str
-    tensors: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
@@ -151,6 +152,18 @@ def kill_group(process: Process, signum: signal.Signals) -> None:
     """Send a signal to a process and to all that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signum)
+
+
+@contextlib.contextmanager
+def program_threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that wait for programs; an exception in the block, Ctrl-C above all, ends the programs too."""
+    with ThreadPoolExecutor(max_workers=count) as threads:
+        try:
+            yield threads
+        except BaseException:
+            interrupt_all()
+            threads.shutdown(cancel_futures=True)
+            raise
 
 
 def interrupt_all() -> None:

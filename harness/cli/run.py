@@ -12,7 +12,7 @@ from harness.errors import FirmwareFault, UsageError
 
 if TYPE_CHECKING:
     from harness.models.compiled import CompiledModel
-    from harness.plan import InputSet
+    from harness.models.inputs import InputSet
     from harness.results.run_record import CellRecord, RunRecord
 
 
@@ -36,7 +36,7 @@ def run_command(
     """Run MODEL once and write each output tensor as .npy."""
     from harness.examination import run_model
     from harness.models.catalog import load_model
-    from harness.models.reference import standard_inputs
+    from harness.models.inputs import standard_inputs
     from harness.models.vela import compile_model
 
     settings = settings_from(mode, chosen)
@@ -54,7 +54,7 @@ def run_command(
 
 
 def _read_inputs(paths: tuple[Path, ...], compiled: CompiledModel) -> InputSet:
-    from harness.plan import InputSet
+    from harness.models.inputs import InputSet
 
     if len(paths) != len(compiled.inputs):
         raise UsageError(f"{compiled.name} has {len(compiled.inputs)} inputs, {len(paths)} were given")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 
+from harness.models.inputs import seeded_inputs
 from harness.models.oracle import tflite_micro_outputs
-from harness.models.reference import DIGESTS_FILE, input_digest, output_digests, seeded_inputs
+from harness.models.reference import DIGESTS_FILE, input_digest, output_digests
 from harness.models.reference_networks import NETWORKS, reference_network
 from harness.models.tflite_file import read_tflite
 

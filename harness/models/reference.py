@@ -1,4 +1,4 @@
-"""What a network is expected to give: its standard inputs, and their outputs by a reference implementation.
+"""What a network is expected to give for its inputs, by a reference implementation.
 
 tflite-micro is the oracle wherever it can be installed. Elsewhere, digests that it once computed stand in for
 the reference networks and their standard inputs. A model without either is "not compared", and why is said.
@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.models.compiled import CompiledModel
+from harness.models.inputs import InputSet
 from harness.models.oracle import (
     OutputBytes,
     UnsupportedNetworkError,
     installed_version,
     tflite_micro_outputs,
 )
-from harness.models.seeded import seeded_bytes
-from harness.plan import InputSet
 
 NOT_COMPARED = "not compared"
 STORED_DIGESTS = "stored digests of tflite-micro"
@@ -38,21 +37,6 @@ class ReferenceResult:
     digests: tuple[OutputDigests, ...] | None
     outputs: tuple[OutputBytes, ...] | None = None  #: None also where digests are all there is
     reason: str = ""  #: why nothing is compared
-
-
-def standard_inputs(compiled: CompiledModel) -> tuple[InputSet, InputSet]:
-    """The input sets A and B: seeded, over the whole range of each tensor's type.
-
-    They depend on each input's position and size alone, so a network and its compiled forms get the same.
-    """
-    sizes = [tensor.size for tensor in compiled.inputs]
-    return seeded_inputs(sizes, "A"), seeded_inputs(sizes, "B")
-
-
-def seeded_inputs(sizes: Sequence[int], label: str) -> InputSet:
-    """One input set, from the size of each network input in bytes; another label gives other values."""
-    tensors = (seeded_bytes(f"input {index} of set {label}", size) for index, size in enumerate(sizes))
-    return InputSet(label, tuple(tensors))
 
 
 def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> ReferenceResult:

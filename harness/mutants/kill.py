@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from harness.build.firmware_tree import FirmwareTree
@@ -12,7 +11,7 @@ from harness.examination import Progress, examine, prepare
 from harness.models.catalog import load_model
 from harness.mutants.catalogue import Conditions, Mutant
 from harness.plan import parse_modes
-from harness.processes import interrupt_all
+from harness.processes import program_threads
 from harness.results.equivalence import Reference
 from harness.results.finding import Finding
 from harness.settings import Load, Settings
@@ -49,13 +48,8 @@ def run_mutants(
         progress(mutant.name, "done")
         return kill
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            return tuple(pool.map(run, mutants))
-        except BaseException:
-            interrupt_all()
-            pool.shutdown(cancel_futures=True)
-            raise
+    with program_threads(jobs) as threads:
+        return tuple(threads.map(run, mutants))
 
 
 def run_mutant(mutant: Mutant, settings: Settings) -> Kill:

@@ -128,12 +128,13 @@ def harness_run(harness_settings: Settings) -> Callable[..., RunRecord]:
     `harness_run(model, inputs=None, mode="persistent")` returns the RunRecord; `inputs` is one array per
     network input, or None for the standard input A.
     """
-    from harness.plan import InputSet, parse_modes
+    from harness.models.inputs import InputSet
+    from harness.plan import parse_modes
 
     def run(model: str | Path, inputs: Sequence[Any] | None = None, mode: str = "persistent") -> RunRecord:
         from harness.examination import run_model
         from harness.models.catalog import load_model
-        from harness.models.reference import standard_inputs
+        from harness.models.inputs import standard_inputs
         from harness.models.vela import compile_model
 
         source = load_model(str(model))

@@ -47,9 +47,10 @@ def serve(requests: socket.socket) -> None:
                     return
                 folder, *arguments = json.loads(message)
                 console, pipe = descriptors
+                server = os.getpid()
                 child = os.fork()
                 if child == 0:
-                    _become_simulator(folder, arguments, console)
+                    _become_simulator(server, folder, arguments, console)
                 os.setpgid(child, child)
                 os.close(console)
                 selector.register(os.pidfd_open(child), selectors.EVENT_READ, (child, pipe))
@@ -68,11 +69,13 @@ def _tell(pipe: int, number: int) -> None:
         os.write(pipe, PIPE_NUMBER.pack(number))
 
 
-def _become_simulator(folder: str, arguments: list[str], console: int) -> NoReturn:
+def _become_simulator(server: int, folder: str, arguments: list[str], console: int) -> NoReturn:
     """Run the simulator in this copy of the server, and end with its exit code."""
     code = 1
     try:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != server:  # it died before it could take this copy along
+            os.kill(os.getpid(), signal.SIGKILL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
         os.dup2(console, sys.stdout.fileno())
         os.dup2(console, sys.stderr.fileno())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness.models.catalog import REFERENCE_NETWORKS, load_model
 from harness.models.compiled import CompiledModel
-from harness.models.reference import standard_inputs
+from harness.models.inputs import standard_inputs
 from harness.models.vela import CompileOptions, compile_model
 from harness.sim.npu import NpuConfig, execute, parse_payload
 

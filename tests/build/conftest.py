@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.plan import DRIVER_MODES, InputSet, Plan, PlannedModel, plan_comparison
+from harness.models.inputs import InputSet
+from harness.plan import DRIVER_MODES, Plan, PlannedModel, plan_comparison
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from harness.build.firmware_tree import Edit, FirmwareTree
 from harness.examination import SEQUENCE, measure_prices, run_model
 from harness.models.catalog import REFERENCE_NETWORKS, load_model
 from harness.models.compiled import MAC_COUNTS
-from harness.models.reference import standard_inputs
+from harness.models.inputs import standard_inputs
 from harness.models.vela import compile_model, installed_compiler
 from harness.pipeline import compare_model
 from harness.plan import DRIVER_MODES, DRIVER_PERSISTENT

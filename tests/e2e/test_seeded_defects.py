@@ -19,7 +19,8 @@ from harness.errors import BoardError, ConsoleError
 from harness.examination import SEQUENCE, run_model, run_plan
 from harness.models.catalog import load_model
 from harness.models.compiled import CompiledModel
-from harness.models.reference import reference_outputs, standard_inputs
+from harness.models.inputs import standard_inputs
+from harness.models.reference import reference_outputs
 from harness.models.vela import compile_model
 from harness.plan import DRIVER_MODES, Plan, PlannedModel, plan_comparison
 from harness.results.assembly import assemble

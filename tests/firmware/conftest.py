@@ -16,7 +16,8 @@ from harness.build.image import build_image
 from harness.build.toolchain import find_toolchain
 from harness.console.protocol import Transcript, parse_console
 from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.plan import DRIVER_MODES, InputSet, Plan, PlannedModel, plan_comparison
+from harness.models.inputs import InputSet
+from harness.plan import DRIVER_MODES, Plan, PlannedModel, plan_comparison
 from harness.results.assembly import assemble
 from harness.results.run_record import RunRecord
 

@@ -14,7 +14,7 @@ from harness.data_files import data_folder
 from harness.examination import SEQUENCE, reference_for, run_model
 from harness.models.catalog import load_model
 from harness.models.compiled import CompiledModel
-from harness.models.reference import standard_inputs
+from harness.models.inputs import standard_inputs
 from harness.models.vela import compile_model
 from harness.results.equivalence import Reference, compare
 from harness.results.run_record import RunRecord

@@ -15,11 +15,11 @@ from harness.errors import ModelError
 from harness.models import digests, oracle, reference, tflite_writer
 from harness.models.catalog import REFERENCE_NETWORKS, ModelSource, load_model
 from harness.models.compiled import CompiledModel
+from harness.models.inputs import InputSet, seeded_inputs, standard_inputs
 from harness.models.oracle import installed_version, tflite_micro_outputs
-from harness.models.reference import reference_outputs, seeded_inputs, standard_inputs
+from harness.models.reference import reference_outputs
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec, write_tflite
 from harness.models.vela import VelaCompiler, compile_model
-from harness.plan import InputSet
 
 needs_oracle = pytest.mark.skipif(installed_version() is None, reason="tflite-micro is not installed")
 

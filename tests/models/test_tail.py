@@ -10,8 +10,8 @@ import pytest
 
 from harness.errors import ModelError
 from harness.models.catalog import ModelKind, ModelSource, load_model
+from harness.models.inputs import seeded_inputs
 from harness.models.oracle import installed_version, tflite_micro_outputs
-from harness.models.reference import seeded_inputs
 from harness.models.tail import cut_before_softmax
 from harness.models.tflite_file import read_tflite
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec, write_tflite

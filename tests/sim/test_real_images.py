@@ -11,7 +11,7 @@ import pytest
 from harness.build.firmware_tree import Edit, FirmwareTree
 from harness.build.image import build_image
 from harness.models.catalog import load_model
-from harness.models.reference import standard_inputs
+from harness.models.inputs import standard_inputs
 from harness.models.vela import compile_model
 from harness.plan import PER_INFERENCE, PERSISTENT, Mode, PlannedModel, parse_modes, plan_comparison
 from harness.settings import resolve_settings

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.plan import DRIVER_MODES, PER_INFERENCE, InputSet, Mode, Plan, PlannedModel, plan_comparison
+from harness.models.inputs import InputSet
+from harness.plan import DRIVER_MODES, PER_INFERENCE, Mode, Plan, PlannedModel, plan_comparison
 from harness.results.run_record import (
     COUNTS,
     PHASES,
