@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cache import cache_folder
 from harness.errors import BuildError, UsageError
 from harness.processes import run_tool
+from harness.zig import ZIG_CC, zig_environment, zig_folders, zig_version
 
 ZIG = "zig"
 GCCS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
@@ -94,23 +91,12 @@ def find_toolchain(name: str = ZIG) -> Toolchain:
 
 
 def _zig() -> Toolchain:
-    if importlib.util.find_spec("ziglang") is None:
-        raise BuildError(
-            "the toolchain zig is missing: there is no Python package ziglang",
-            hint="install ziglang with pip, or choose an installed " + " or ".join(GCCS),
-        )
-    caches = str(cache_folder("zig"))
     return Toolchain(
         name=ZIG,
-        version=importlib.metadata.version("ziglang"),
-        command=(sys.executable, "-m", "ziglang", "cc"),
+        version=zig_version(),
+        command=ZIG_CC,
         flags=("-target", "aarch64-freestanding-none", *_FLAGS),
-        environment={
-            "HOME": caches,  # zig fails without one; the user's own wins
-            **os.environ,
-            "ZIG_GLOBAL_CACHE_DIR": caches,
-            "ZIG_LOCAL_CACHE_DIR": caches,
-        },
+        environment=zig_environment(),
     )
 
 
@@ -128,12 +114,10 @@ def _relative_debug_paths(toolchain: Toolchain, folder: Path) -> tuple[str, ...]
     """Flags that keep the places of build folder and compiler out of the debug information."""
     if toolchain.name != ZIG:
         return (f"-ffile-prefix-map={folder}=.",)
-    spec = importlib.util.find_spec("ziglang")
-    locations = spec.submodule_search_locations if spec is not None else None
     # Not a prefix map for the folder: zig's cache compares flags, and would miss in every new folder.
     return (
         "-fdebug-compilation-dir=.",
-        *(f"-fdebug-prefix-map={place}=ziglang" for place in locations or ()),
+        *(f"-fdebug-prefix-map={place}=ziglang" for place in zig_folders()),
     )
 
 

@@ -26,19 +26,22 @@ operation's offset in the command stream and its name, QBASE for the fetch of th
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Callable, Iterator
+import ctypes
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
+from unicorn.arm64_const import UC_ARM64_REG_PC
 
-from harness.sim.memory import CACHE_LINE, Ram
+from harness.sim.core import Core
+from harness.sim.hooks import library_function
+from harness.sim.memory import CACHE_LINE, PAGE, Ram
 from harness.sim.npu import Access
 
-YES = [b"\1" * size for size in range(CACHE_LINE + 1)]
-NO = [bytes(size) for size in range(CACHE_LINE + 1)]
+DIRTY, STALE = 1, 2  # what a byte may be, and both: see hooks.c
+STALE_LOAD_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_uint64)
 
 
 class Kind(StrEnum):
@@ -72,48 +75,52 @@ class Finding:
         return (self.end - 1) // CACHE_LINE
 
 
-class CoherencyChecker:
-    """Hears of every load, store, cache operation and NPU access to one cached RAM."""
+class _Shadow(ctypes.Structure):
+    """struct shadow of hooks.c."""
 
-    def __init__(self, ram: Ram, pc: Callable[[], int]) -> None:
-        """Take all bytes as neither dirty nor stale; `pc` returns the address of the current instruction."""
+    _fields_ = [
+        ("base", ctypes.c_uint64),
+        ("state", ctypes.c_void_p),
+        ("dirtied_by", ctypes.c_void_p),
+        ("pc", ctypes.c_int),
+        ("read", ctypes.c_void_p),
+        ("on_stale_load", STALE_LOAD_CALLBACK),
+    ]
+
+
+class CoherencyChecker:
+    """Keeps the notes on one cached RAM; hooks.c writes those on loads, stores and cache operations."""
+
+    def __init__(self, ram: Ram, core: Core) -> None:
+        """Take all bytes as neither dirty nor stale, and hear of what `core` does from now on."""
         self._base = ram.window.base
         self._ram = ram
-        self._pc = pc
-        # Maps of zeros that cost nothing before they are written; single bytes are reached fastest through
-        # the map itself, long ranges through the array that shares it.
-        self._dirty = mmap.mmap(-1, ram.window.size)
-        self._stale = mmap.mmap(-1, ram.window.size)
-        self._dirty_bytes = np.frombuffer(self._dirty, np.bool_)
-        self._stale_bytes = np.frombuffer(self._stale, np.bool_)
+        self._core = core
+        # Zeros that cost nothing before they are written.
+        self._state = np.zeros(ram.window.size, np.uint8)
         # Line → pc of the store that dirtied it, zero for a clean line.
-        self._dirtied_by = np.zeros(ram.window.size // CACHE_LINE, np.uint64).data
+        self._dirtied_by = np.zeros(ram.window.size // CACHE_LINE, np.uint64)
+        core.on_access(
+            ram.window,
+            _Shadow(
+                base=self._base,
+                state=self._state.ctypes.data,
+                dirtied_by=self._dirtied_by.ctypes.data,
+                pc=UC_ARM64_REG_PC,
+                read=library_function("uc_reg_read"),
+                on_stale_load=STALE_LOAD_CALLBACK(core.guarded(self._note_stale_load)),
+            ),
+        )
         self._job = -1
         # One entry for each cache line, in the order of their first occasions.
         self._found: dict[tuple[Kind, int, int], Finding] = {}
 
-    def store(self, address: int, size: int) -> None:
-        """Hear of a store by the CPU, of at most a line."""
-        start = address - self._base
-        self._dirty[start : start + size] = YES[size]
-        self._stale[start : start + size] = NO[size]
-        line = start // CACHE_LINE
-        if not self._dirtied_by[line]:
-            self._dirtied_by[line] = self._pc()
-
-    def load(self, address: int, size: int) -> None:
-        """Hear of a load by the CPU, of at most a line."""
-        start = address - self._base
-        if self._stale.find(b"\1", start, start + size) >= 0:
-            self._note(Finding(Kind.CPU_READ_STALE, self._pc(), address, address + size, size, self._job))
-
-    def maintain(self, address: int, *, invalidates: bool) -> None:
-        """Hear that a line was cleaned or invalidated: nothing in it is dirty, or stale if `invalidates`."""
-        if place := self._ram.place(address & -CACHE_LINE, CACHE_LINE):
-            self._dirty[place] = NO[CACHE_LINE]
-            self._dirtied_by[place.start // CACHE_LINE] = 0
-            if invalidates:
-                self._stale[place] = NO[CACHE_LINE]
+    def page(self, address: int) -> tuple[int, int] | None:
+        """Return where in this process the notes on a page's bytes, and on its lines, are."""
+        if place := self._ram.place(address, PAGE):
+            lines = self._dirtied_by[place.start // CACHE_LINE :]
+            return self._state[place].ctypes.data, lines.ctypes.data
+        return None
 
     def access(self, access: Access) -> None:
         """Hear of an access by the NPU, just before it is made."""
@@ -123,11 +130,11 @@ class CoherencyChecker:
         if place is None:
             return
         if access.is_write:
-            self._stale_bytes[place] = True
+            self._state[place] |= STALE
             lines = slice(place.start & -CACHE_LINE, -(-place.stop // CACHE_LINE) * CACHE_LINE)
-            concerned = np.flatnonzero(self._dirty_bytes[lines]) + lines.start
+            concerned = np.flatnonzero(self._state[lines] & DIRTY) + lines.start
         else:
-            concerned = np.flatnonzero(self._dirty_bytes[place] & ~self._stale_bytes[place]) + place.start
+            concerned = np.flatnonzero(self._state[place] == DIRTY) + place.start
         if len(concerned):
             self._note_lines(concerned, access)
 
@@ -144,6 +151,10 @@ class CoherencyChecker:
         if merged is not None:
             yield merged
 
+    def _note_stale_load(self, address: int, size: int) -> None:
+        found = Finding(Kind.CPU_READ_STALE, self._core.pc, address, address + size, size, self._job)
+        self._note(found)
+
     def _note_lines(self, places: NDArray[np.int64], access: Access) -> None:
         """Note the dirty bytes at rising `places` of the RAM."""
         lines, firsts = np.unique(places // CACHE_LINE, return_index=True)
@@ -152,7 +163,9 @@ class CoherencyChecker:
         for line, first, last in zip(lines, places[firsts], places[lasts], strict=True):
             start, end = self._base + int(first), self._base + int(last) + 1
             operation = access.offset, access.opcode
-            self._note(Finding(kind, self._dirtied_by[line], start, end, end - start, self._job, operation))
+            self._note(
+                Finding(kind, int(self._dirtied_by[line]), start, end, end - start, self._job, operation)
+            )
 
     def _note(self, finding: Finding) -> None:
         key = finding.kind, finding.pc, finding.line

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from unicorn import (
     UC_ARCH_ARM64,
@@ -42,7 +42,6 @@ from unicorn.arm64_const import (
 )
 from unicorn.unicorn_py3.arch.arm64 import UcAArch64
 from unicorn.unicorn_py3.unicorn import (
-    HOOK_MEM_ACCESS_CFUNC,
     MMIO_READ_CFUNC,
     MMIO_WRITE_CFUNC,
     Uc,
@@ -55,6 +54,7 @@ from harness.sim.counting import InstructionCounter
 from harness.sim.ending import GuestFatal
 from harness.sim.hooks import INSTRUCTION_CALLBACK, Operands, add_hook, add_instruction_hook
 from harness.sim.memory import Ram, Window
+from harness.sim.native import native_hooks
 from harness.sim.registers import SCR_EL3, SystemRegister
 
 ZERO_REGISTER = 31
@@ -236,32 +236,31 @@ class Core:
         """Tell `handler` of every MSR; True keeps Unicorn from doing it."""
         self._hook_instruction(UC_ARM64_INS_MSR, lambda register, value, _source: handler(register, value))
 
-    def on_system_operation(self, handler: Callable[[SystemRegister, int], bool]) -> None:
-        """Tell `handler` of every SYS (DC, IC, AT, TLBI); True keeps Unicorn from doing it."""
-        self._hook_instruction(UC_ARM64_INS_SYS, lambda operation, value, _source: handler(operation, value))
+    def on_system_operation(self, state: ctypes.Structure) -> None:
+        """Have hooks.c's `maintain` hear of every SYS (DC, IC, AT, TLBI)."""
+        self._keep.append(state)
+        add_instruction_hook(self._engine, UC_ARM64_INS_SYS, native_hooks().maintain, state)
 
-    def on_load(self, window: Window, handler: Callable[[int, int], None]) -> None:
-        """Tell `handler` the physical address and the size of every load from `window`."""
-        self._hook_memory(UC_HOOK_MEM_READ, window, handler)
-
-    def on_store(self, window: Window, handler: Callable[[int, int], None]) -> None:
-        """Tell `handler` the physical address and the size of every store to `window`."""
-        self._hook_memory(UC_HOOK_MEM_WRITE, window, handler)
-
-    def _hook_memory(self, kind: int, window: Window, handler: Callable[[int, int], None]) -> None:
-        def hook(_engine: int, _access: int, address: int, size: int, _value: int, _key: int) -> None:
-            try:
-                handler(address, size)
-            except BaseException as error:
-                self._fail(error)
-
-        callback = HOOK_MEM_ACCESS_CFUNC(hook)
-        self._keep.append(callback)
-        add_hook(self._engine, kind, callback, (window.base, window.base + window.size - 1))
+    def on_access(self, window: Window, state: ctypes.Structure) -> None:
+        """Have hooks.c's `check_load` and `note_store` hear of every access to `window`."""
+        self._keep.append(state)
+        between = window.base, window.base + window.size - 1
+        add_hook(self._engine, UC_HOOK_MEM_READ, native_hooks().check_load, between, state)
+        add_hook(self._engine, UC_HOOK_MEM_WRITE, native_hooks().note_store, between, state)
 
     def _hook_instruction(
         self, instruction: int, handler: Callable[[SystemRegister, int, int], bool]
     ) -> None:
+        callback = self.instruction_callback(handler)
+        self._keep.append(callback)
+        add_instruction_hook(self._engine, instruction, callback)
+
+    def instruction_callback(self, handler: Callable[[SystemRegister, int, int], bool]) -> Any:
+        """Return a callback for instruction hooks that gives `handler` encoding, value and register.
+
+        What `handler` raises ends the run, but a TranslationAbort: that becomes a data abort.
+        """
+
         def hook(_engine: int, register: int, at: int, _key: int) -> bool:
             given = Operands.from_address(at)
             try:
@@ -276,9 +275,7 @@ class Core:
                 self._fail(error)
                 return True
 
-        callback = INSTRUCTION_CALLBACK(hook)
-        self._keep.append(callback)
-        add_instruction_hook(self._engine, instruction, callback)
+        return INSTRUCTION_CALLBACK(hook)
 
     # ---- running
 
@@ -302,6 +299,17 @@ class Core:
             # Nothing else makes Unicorn return of itself.
             self._cause = Cause.SLICE_ENDED if self.counter.stopped else Cause.WAITING
         return Stop(self._cause, self.pc)
+
+    def guarded(self, handler: Callable[[int, int], None]) -> Callable[[int, int], None]:
+        """Return `handler` as native code may call it: what it raises ends the run."""
+
+        def guarded(first: int, second: int) -> None:
+            try:
+                handler(first, second)
+            except BaseException as error:
+                self._fail(error)
+
+        return guarded
 
     def _fail(self, error: BaseException) -> None:
         self._failure = self._failure or error

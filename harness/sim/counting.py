@@ -7,56 +7,57 @@ again when the core resumes. This module is the only one that knows how instruct
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
 
 from unicorn import UC_HOOK_BLOCK
-from unicorn.unicorn_py3.unicorn import HOOK_CODE_CFUNC, Uc
+from unicorn.unicorn_py3.unicorn import Uc
 
-from harness.sim.hooks import add_hook
+from harness.sim.hooks import add_hook, library_function
+from harness.sim.native import native_hooks
 
 INSTRUCTION = 4  # bytes
 NO_LIMIT = 1 << 62
+
+
+class _BlockCounter(ctypes.Structure):
+    """struct block_counter of hooks.c."""
+
+    _fields_ = [
+        ("bytes", ctypes.c_uint64),
+        ("end", ctypes.c_uint64),
+        ("limit", ctypes.c_uint64),
+        ("is_stopped", ctypes.c_uint64),
+        ("stop", ctypes.c_void_p),
+    ]
 
 
 class InstructionCounter:
     """Counts the instructions that `engine` retires, and stops it at the first block after a limit."""
 
     def __init__(self, engine: Uc) -> None:
-        self._bytes = 0  # of every block entered so far; an instruction is four
-        self._end = 0  # address after the block entered last
-        self._limit = NO_LIMIT
-        self.stopped = False  #: the limit was met since the last `set_limit`
-        self._hook = HOOK_CODE_CFUNC(self._entered(engine))
-        add_hook(engine, UC_HOOK_BLOCK, self._hook)
+        self._blocks = _BlockCounter(limit=NO_LIMIT, stop=library_function("uc_emu_stop"))
+        add_hook(engine, UC_HOOK_BLOCK, native_hooks().count_block, state=self._blocks)
 
     @property
     def retired(self) -> int:
         """Instructions up to the end of the current block."""
-        return self._bytes // INSTRUCTION
+        return int(self._blocks.bytes) // INSTRUCTION
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the limit was met since the last `set_limit`."""
+        return bool(self._blocks.is_stopped)
 
     def retired_before(self, pc: int) -> int:
         """Instructions before the one at `pc`, which lies in the current block."""
-        return (self._bytes - (self._end - pc)) // INSTRUCTION
+        return int(self._blocks.bytes - (self._blocks.end - pc)) // INSTRUCTION
 
     def set_limit(self, instructions: int) -> None:
         """Stop the core at the first block after `instructions`."""
-        self._limit = instructions * INSTRUCTION
-        self.stopped = False
+        self._blocks.limit = max(instructions, 0) * INSTRUCTION
+        self._blocks.is_stopped = 0
 
     def leave_block(self, pc: int) -> None:
         """Take back the instructions from `pc` on: an exception keeps the rest of the block from running."""
-        self._bytes -= self._end - pc
-        self._end = pc
-
-    def _entered(self, engine: Uc) -> Callable[[int, int, int, int], None]:
-        stop = engine.emu_stop
-
-        def entered(_engine: int, address: int, size: int, _key: int) -> None:
-            if self._bytes >= self._limit:
-                self.stopped = True
-                stop()
-                return
-            self._bytes += size
-            self._end = address + size
-
-        return entered
+        self._blocks.bytes -= self._blocks.end - pc
+        self._blocks.end = pc

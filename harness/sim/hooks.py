@@ -1,8 +1,9 @@
 """Hooks given to Unicorn's library directly, without the wrappers of its Python binding.
 
-The binding wraps every callback twice and builds an object for the operands of every instruction; a program
-whose caches are maintained line by line spends most of its time there. The version of Unicorn whose interface
-this is, is pinned. A callback may not raise: nothing can pass through native code.
+The binding wraps every callback twice and builds an object for the operands of every instruction. The hooks
+that are called most are not even Python: hooks.c has them, each with a state that it is given the address of.
+The version of Unicorn whose interface this is, is pinned. A callback may not raise: nothing can pass through
+native code.
 """
 
 from __future__ import annotations
@@ -30,28 +31,52 @@ class Operands(ctypes.Structure):
     ]
 
 
-# engine, register that is read or written, address of the Operands, key → whether Unicorn shall do nothing
+# engine, register that is read or written, address of the Operands, state → whether Unicorn shall do nothing
 INSTRUCTION_CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p
 )
 
 
-def add_hook(engine: Uc, kind: int, callback: Any, between: tuple[int, int] = EVERYWHERE) -> None:
-    """Register a C callback of the type that `kind` (UC_HOOK_...) asks for; the caller keeps it alive.
+def library_function(name: str) -> ctypes.c_void_p:
+    """The address of a function of Unicorn's library, for a hook's state."""
+    return ctypes.cast(uclib[name], ctypes.c_void_p)
 
-    It is called for addresses from the first of `between` to the last; for data they are physical.
+
+def add_hook(
+    engine: Uc,
+    kind: int,
+    callback: Any,
+    between: tuple[int, int] = EVERYWHERE,
+    state: ctypes.Structure | None = None,
+) -> None:
+    """Register a C callback of the type that `kind` (UC_HOOK_...) asks for; the caller keeps all alive.
+
+    It is called for addresses from the first of `between` to the last; for data they are physical. Its last
+    argument is the address of `state`.
     """
-    _add(engine, kind, callback, between)
+    _add(engine, kind, callback, between, state)
 
 
-def add_instruction_hook(engine: Uc, instruction: int, callback: Any) -> None:
-    """Register an INSTRUCTION_CALLBACK for UC_ARM64_INS_...; the caller keeps it alive."""
-    _add(engine, UC_HOOK_INSN, callback, EVERYWHERE, ctypes.c_int(instruction))
+def add_instruction_hook(
+    engine: Uc, instruction: int, callback: Any, state: ctypes.Structure | None = None
+) -> None:
+    """Register an INSTRUCTION_CALLBACK for UC_ARM64_INS_...; the caller keeps all alive."""
+    _add(engine, UC_HOOK_INSN, callback, EVERYWHERE, state, ctypes.c_int(instruction))
 
 
-def _add(engine: Uc, kind: int, callback: Any, between: tuple[int, int], *further: ctypes.c_int) -> None:
+def _add(
+    engine: Uc,
+    kind: int,
+    callback: Any,
+    between: tuple[int, int],
+    state: ctypes.Structure | None,
+    *further: ctypes.c_int,
+) -> None:
     handle = uc_hook_h()
     first, last = map(ctypes.c_uint64, between)
-    status = uclib.uc_hook_add(engine._uch, ctypes.byref(handle), kind, callback, None, first, last, *further)
+    user = None if state is None else ctypes.addressof(state)
+    status = uclib.uc_hook_add(
+        engine._uch, ctypes.byref(handle), kind, callback, ctypes.c_void_p(user), first, last, *further
+    )
     if status:
         raise UcError(status)

@@ -56,10 +56,18 @@ def load_simulation() -> None:
     import harness.sim.image
     import harness.sim.machine
     import harness.sim.uart  # noqa: F401
+    from harness.sim.native import native_hooks
+
+    native_hooks()
 
 
 def _simulate(options: Options, application: Path) -> int:
-    load_simulation()
+    from harness.errors import HarnessError
+
+    try:
+        load_simulation()
+    except HarnessError as error:
+        return _not_started(str(error))
     from harness.sim.image import ImageError
     from harness.sim.memory import MemoryMapError
 

@@ -30,8 +30,6 @@ PROT_READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 # MAP_FIXED is 0x10 on Linux (asm-generic/mman-common.h); Python's mmap module cannot place a mapping.
 MAP_PRIVATE_FIXED = mmap.MAP_PRIVATE | 0x10
 
-NO_BYTES = memoryview(b"")
-
 Bytes = NDArray[np.uint8]
 
 
@@ -81,15 +79,6 @@ class Ram:
         return slice(start, start + size) if 0 <= start <= self.window.size - size else None
 
 
-@dataclass(frozen=True)
-class PageViews:
-    """The page at a physical address, as the core sees it and as the bus masters do."""
-
-    address: int
-    cpu: memoryview
-    memory: memoryview
-
-
 class PhysicalMemory:
     """All RAM of the board, by physical address."""
 
@@ -118,12 +107,12 @@ class PhysicalMemory:
                 return int.from_bytes(ram.cpu[place].tobytes(), "little")
         return None
 
-    def page(self, address: int) -> PageViews:
-        """Return the bytes of the page at `address` in both views; both are empty where there is no RAM."""
+    def page(self, address: int) -> tuple[int, int] | None:
+        """Return where in this process the CPU view and the memory view of a page are; None without RAM."""
         for ram in self.rams:
             if place := ram.place(address, PAGE):
-                return PageViews(address, ram.cpu[place].data, ram.memory[place].data)
-        return PageViews(address, NO_BYTES, NO_BYTES)
+                return ram.cpu[place].ctypes.data, ram.memory[place].ctypes.data
+        return None
 
 
 def allocate(size: int, fill: int) -> Bytes:

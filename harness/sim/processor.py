@@ -11,7 +11,7 @@ from harness.sim.coherency import CoherencyChecker
 from harness.sim.core import Cause, Core, Stop
 from harness.sim.ending import GuestFatal
 from harness.sim.exceptions import ALL_MASKED, HANDLER_STACK, FaultLoop, describe, take
-from harness.sim.memory import PhysicalMemory, Ram
+from harness.sim.memory import PhysicalMemory
 from harness.sim.monitors import PerformanceMonitors
 from harness.sim.registers import HCR_EL2, MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
 from harness.sim.timer import GenericTimer
@@ -30,7 +30,9 @@ class Processor:
         self.core = Core()
         self.clock = VirtualClock(self.core.counter)
         self._memory = memory
-        self.checkers = [self._check(ram) for ram in memory.rams if cache_check and ram.is_cached]
+        self.checkers = [
+            CoherencyChecker(ram, self.core) for ram in memory.rams if cache_check and ram.is_cached
+        ]
         self._caches = CacheMaintenance(self.core, memory, self.checkers)
         self._monitors = PerformanceMonitors(self._instructions_now, self._time_now)
         self._timer = GenericTimer(self._time_now)
@@ -40,7 +42,7 @@ class Processor:
         self.core.on_system_read(self._read)
         self.core.on_system_write(self._write)
         if cache_model:
-            self.core.on_system_operation(self._caches.operation)
+            self._caches.connect()
 
     def enter(self, level: int, address: int) -> None:
         """Put the core at `address` as the stage before it would: at `level`, caches off, all masked."""
@@ -59,12 +61,6 @@ class Processor:
         if not stop.cause.is_fetch:
             self.core.counter.leave_block(stop.pc)
         take(trap, self.core)
-
-    def _check(self, ram: Ram) -> CoherencyChecker:
-        checker = CoherencyChecker(ram, lambda: self.core.pc)
-        self.core.on_load(ram.window, checker.load)
-        self.core.on_store(ram.window, checker.store)
-        return checker
 
     def _read(self, register: SystemRegister) -> int | None:
         if register == MIDR_EL1:

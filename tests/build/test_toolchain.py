@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 
 import pytest
 
@@ -20,7 +20,10 @@ def test_an_unknown_toolchain_is_a_usage_error_that_lists_the_known():
 
 
 def test_a_missing_zig_is_a_build_error_with_a_hint(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    def find_nothing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", find_nothing)
     with pytest.raises(BuildError, match="no Python package ziglang") as caught:
         find_toolchain()
     assert "pip" in caught.value.hint
