@@ -1,13 +1,10 @@
 #include "ethosu/ethosu_device.h"
 
 #include "ethosu/ethosu_registers.h"
-#include "platform/bytes.h"
 #include "platform/counters.h"
-#include "platform/mmu.h"
 #include "platform/system.h"
 
 #define RESET_TIMEOUT_MS 100
-#define NPU_ALIGNMENT 16 /* bytes: of a command stream and of every base address */
 
 /*
  * Memory attribute 0 is the SRAM port, 2 the external port. Region 2 lies in SRAM, the others and the command
@@ -33,25 +30,6 @@ static void device_write_address(const struct ethosu_device *device, uintptr_t o
     device_write(device, offset + 4, (uint32_t)(address >> 32));
 }
 
-enum ethosu_error ethosu_device_probe(struct ethosu_device *device, const struct ethosu_platform *platform)
-{
-    device->base = platform->registers;
-    device->sram_base = platform->sram_base;
-    device->sram_size = platform->sram_size;
-    device->zero_on_destroy = platform->zero_on_destroy;
-    device->calls_until_failure = 0;
-    device->counts = (struct ethosu_counts){0};
-    pool_initialise(&device->pool, platform->pool_base, platform->pool_size);
-    device->pool_zeroed_end = platform->pool_base;
-    ethosu_ledger_clear(&device->ledger);
-    device->id = device_read(device, NPU_ID);
-    device->config = device_read(device, NPU_CONFIG);
-    if (CONFIG_PRODUCT(device->config) != CONFIG_PRODUCT_U85) {
-        return ETHOSU_NO_NPU;
-    }
-    return ethosu_device_reset(device);
-}
-
 enum ethosu_error ethosu_device_reset(struct ethosu_device *device)
 {
     uint64_t deadline = deadline_in(RESET_TIMEOUT_MS);
@@ -75,52 +53,13 @@ enum ethosu_error ethosu_device_reset(struct ethosu_device *device)
     return ETHOSU_OK;
 }
 
-void ethosu_device_forget_objects(struct ethosu_device *device)
-{
-    (void)mmu_map(device->pool.base, device->pool.size);
-    pool_initialise(&device->pool, device->pool.base, device->pool.size);
-    device->pool_zeroed_end = device->pool.base;
-    ethosu_ledger_clear(&device->ledger);
-}
-
-bool ethosu_device_must_fail(struct ethosu_device *device)
-{
-    if (device->calls_until_failure == 0) {
-        return false;
-    }
-    return --device->calls_until_failure == 0;
-}
-
-bool ethosu_device_is_aligned(struct ethosu_device *device, const char *what, uintptr_t address)
-{
-    if (address % NPU_ALIGNMENT == 0) {
-        return true;
-    }
-    device->misaligned = what;
-    device->misaligned_address = address;
-    return false;
-}
-
-/* Whether the NPU may start on these. A region that is not used has the address 0. */
-static bool are_aligned(struct ethosu_device *device, uintptr_t stream,
-                        const uintptr_t regions[ETHOSU_REGIONS])
-{
-    static const char *const names[ETHOSU_REGIONS] = {"weights", "scratch", "sram", "inputs", "outputs"};
-    bool aligned = ethosu_device_is_aligned(device, "stream", stream);
-
-    for (size_t region = 0; region < ETHOSU_REGIONS; region++) {
-        aligned = aligned && ethosu_device_is_aligned(device, names[region], regions[region]);
-    }
-    return aligned;
-}
-
 enum ethosu_error ethosu_device_start(struct ethosu_device *device, uintptr_t stream, size_t size,
                                       const uintptr_t regions[ETHOSU_REGIONS])
 {
     if (device->running || (device_read(device, NPU_STATUS) & (STATUS_RUNNING | STATUS_IRQ_RAISED))) {
         return ETHOSU_BUSY; /* another job's end must not be taken for this one's */
     }
-    if (!are_aligned(device, stream, regions)) {
+    if (!ethosu_device_are_aligned(device, stream, regions)) {
         return ETHOSU_MISALIGNED;
     }
     device_write_address(device, NPU_QBASE, stream);
@@ -181,10 +120,4 @@ enum ethosu_error ethosu_device_wait(struct ethosu_device *device, uint32_t time
     device->running = false;
     *cycles = read_cycles(device);
     return *cycles == 0 ? ETHOSU_NO_CYCLES : ETHOSU_OK;
-}
-
-void ethosu_device_clear_sram(struct ethosu_device *device)
-{
-    memset((void *)device->sram_base, 0, device->sram_size);
-    device->counts.zeroed += device->sram_size;
 }

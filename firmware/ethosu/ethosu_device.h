@@ -78,6 +78,10 @@ void ethosu_device_forget_objects(struct ethosu_device *device);
 /* Whether an address suits the NPU; if not, remember it under the name of what stands there. */
 bool ethosu_device_is_aligned(struct ethosu_device *device, const char *what, uintptr_t address);
 
+/* The same of all that a stream is started with. A region that is not used has the address 0. */
+bool ethosu_device_are_aligned(struct ethosu_device *device, uintptr_t stream,
+                               const uintptr_t regions[ETHOSU_REGIONS]);
+
 /*
  * Whether the call that asks is one that the test at hand makes fail, with ETHOSU_INJECTED. Every function
  * that creates or maps something asks once, before it does anything; `calls_until_failure` counts down with

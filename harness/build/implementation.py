@@ -24,7 +24,7 @@ _CORE_DRIVER_HEADER = "include/ethosu_driver.h"
 _CORE_DRIVER_SOURCE = "src/ethosu_driver.c"
 _CORE_DRIVER_FOLDERS = ("include", "src", "config")  #: newer releases have the last one
 _ADAPTER = f"{ADAPTERS}/{CORE_DRIVER}"
-_REPLACED_BY_ADAPTER = f"{DRIVER}/ethosu_device.c"  #: the one file of ours that touches the NPU
+_REPLACED_BY_ADAPTER = f"{DRIVER}/ethosu_device.c"  #: the one file of ours that runs the NPU
 
 _UNDEFINED = re.compile(r"undefined (?:symbol: |reference to .)(\w+)")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+README = Path(__file__).parents[2] / "README.md"
 HARNESS = (sys.executable, "-m", "harness.cli")
 ATTEMPTS = 3  #: the promise of a second is for a machine that has a processor to spare
 
@@ -79,6 +80,11 @@ def test_the_table_fits_100_columns_and_says_what_was_asserted(tmp_path: Path) -
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert "cited, not reproduced" in done.stdout
     assert json.loads((tmp_path / "r.json").read_text())["verdict"] == "pass"
+    shown = {" ".join(line.split()) for line in README.read_text().splitlines()}
+    rows = (" ".join(line.split()) for line in done.stdout.splitlines())
+    documented = [row for row in rows if row.startswith(("ds_cnn 23", "ds_cnn io", "board sim"))]
+    assert len(documented) == 3
+    assert set(documented) <= shown, "README.md shows another table"
 
 
 def descendants(of: int) -> set[int]:

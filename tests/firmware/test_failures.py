@@ -67,7 +67,9 @@ def test_a_pool_that_is_too_small_fails_the_cell_and_is_rolled_back(firmware, bo
 
 def test_an_npu_that_is_none_is_reported_after_hello(firmware, both_lifetimes):
     blind = Edit(
-        "ethosu/ethosu_device.c", "device->config = device_read(device, NPU_CONFIG)", "device->config = 0"
+        "ethosu/ethosu_device_state.c",
+        "device->config = mmio_read(device->base + NPU_CONFIG)",
+        "device->config = 0",
     )
     hello, fault, bye = firmware.speak(both_lifetimes, blind).records
     assert (hello.type, fault.text("error"), bye.text("status")) == ("hello", "no-npu", "fault")
