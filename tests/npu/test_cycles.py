@@ -16,6 +16,7 @@ from harness.sim.npu.cycles import (
     KernelWait,
     KernelWork,
     Memory,
+    Place,
     Unit,
     WeightTraffic,
     estimate,
@@ -34,6 +35,7 @@ WEIGHTS = WeightTraffic(
     weight_memory=Memory.SRAM,
     scale_bytes=640,
     scale_memory=Memory.SRAM,
+    scale_place=Place(1, 0),
     fast=False,
     sparse=False,
 )

@@ -77,6 +77,7 @@ class Convolution:
                 weight_memory=memories[self.matrix.spans[0].region],
                 scale_bytes=self.channels.spans[0].size,
                 scale_memory=memories[self.channels.spans[0].region],
+                scale_place=cycles.Place(self.channels.spans[0].region, self.channels.spans[0].offset),
                 fast=self.layout.fast,
                 sparse=self.layout.sparse,
             ),

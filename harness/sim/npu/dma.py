@@ -56,8 +56,13 @@ class Transfer:
     def work(self, memories: Memories) -> cycles.DmaWork:
         """Describe the transfer to the cycle estimate."""
         planes, rows, length = self.shape
+        end = self.destination
+        in_one_piece = planes == rows == 1 and not end.internal
         return cycles.DmaWork(
-            planes * rows * length, _memory(self.source, memories), _memory(self.destination, memories)
+            planes * rows * length,
+            _memory(self.source, memories),
+            _memory(end, memories),
+            cycles.Place(end.region, end.address) if in_one_piece else None,
         )
 
 

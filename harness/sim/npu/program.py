@@ -99,7 +99,7 @@ def estimate(
 ) -> cycles.CycleEstimate:
     """Estimate the cycles of a program's first operations; memories[i] is where region i lies."""
     work = [step.operation.work(memories) for step in program.steps[:operations]]
-    return cycles.estimate(work, config.macs, cycles.SYS_DRAM_MID)
+    return cycles.estimate(work, config.macs, config.memories)
 
 
 def _operation(command: Command, registers: Registers, config: NpuConfig) -> Operation:

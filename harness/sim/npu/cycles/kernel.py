@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from harness.sim.npu.cycles.geometry import Geometry, stored
 from harness.sim.npu.cycles.speeds import SPEEDS, MemoryProfile, Speeds
-from harness.sim.npu.cycles.traffic import ifm_block_cycles, memory_cycles, ofm_block_cycles, transfers
+from harness.sim.npu.cycles.traffic import (
+    Traffic,
+    ifm_block_cycles,
+    memory_cycles,
+    ofm_block_cycles,
+    traffic,
+    transfers,
+)
 from harness.sim.npu.cycles.work import FeatureMap, KernelWork, Memory, Unit
 from harness.sim.npu.weights.order import CORES
 
@@ -27,16 +34,19 @@ class KernelCycles:
     """How long each part of the NPU is busy, and how long they take together."""
 
     mac: int
+    weight_decoder: int
     output_stage: int
     memory: int
     issue: int
     total: int
+    traffic: Traffic
 
 
 class _Pace(NamedTuple):
     """What an operation needs when all its data arrive in time: per part, and together."""
 
     mac: float
+    weight_decoder: float
     output_stage: float
     issue: float
     together: float
@@ -53,23 +63,26 @@ def kernel_cycles(chain: Sequence[KernelWork], macs: int, profile: MemoryProfile
     pace = pace_of(links[0], chain[-1].ofm, per_element, profile)
     return KernelCycles(
         mac=int(pace.mac),
+        weight_decoder=int(pace.weight_decoder),
         output_stage=int(pace.output_stage),
         memory=memory,
         issue=int(pace.issue),
         total=max(int(pace.together), memory),
+        traffic=traffic(moved),
     )
 
 
 def _mac_pace(geometry: Geometry, ofm: FeatureMap, per_element: float, profile: MemoryProfile) -> _Pace:
     """MAC array and output stage work block after block, each on the block that the other has left."""
     blocks = geometry.blocks
-    mac = float(_mac_per_block(geometry))
+    mac, decoder = _array_per_block(geometry)
     output = max(ceil(per_element * prod(geometry.ofm_block)), _scales_per_block(geometry, profile))
     read, written = ifm_block_cycles(geometry, profile), ofm_block_cycles(geometry, ofm, profile)
     gap = abs(written - read) if blocks > 1 else 0
     issue = (gap + mac + output) / UNDER_WAY
     slow, fast = sorted((max(mac, issue), max(output, issue)), reverse=True)
-    return _Pace(mac * blocks, output * blocks, issue * blocks, slow * blocks + fast + read + written)
+    together = slow * blocks + fast + read + written
+    return _Pace(mac * blocks, decoder * blocks, output * blocks, issue * blocks, together)
 
 
 def _output_pace(geometry: Geometry, ofm: FeatureMap, per_element: float, profile: MemoryProfile) -> _Pace:
@@ -78,40 +91,39 @@ def _output_pace(geometry: Geometry, ofm: FeatureMap, per_element: float, profil
     output = ceil(per_element * elements)
     block = max(ofm_block_cycles(geometry, ofm, profile), ifm_block_cycles(geometry, profile))
     issue = ceil((block / prod(geometry.work.ofm_block) + per_element) / UNDER_WAY * elements)
-    return _Pace(0, output, issue, max(output, issue))
+    return _Pace(0, 0, output, issue, max(output, issue))
 
 
-def _mac_per_block(geometry: Geometry) -> int:
-    """Cycles of the MAC array for one OFM block."""
+def _array_per_block(geometry: Geometry) -> tuple[float, float]:
+    """Cycles of the MAC array, and those of the weight decoders, for one OFM block."""
     work = geometry.work
     ifm_depth = min(work.ifms[0].depth, geometry.ifm_block[2])
-    cycles = sum(
-        count * _sub_kernel(geometry, elements, ifm_depth) for elements, count in geometry.sub_kernels
-    )
-    if work.unit in (Unit.CONV, Unit.REDUCE_SUM):
-        cycles *= -(-work.ifms[0].depth // ifm_depth)
-    return cycles
+    mac = decoder = 0
+    for elements, count in geometry.sub_kernels:
+        one_mac, one_decoder = _sub_kernel(geometry, elements, ifm_depth)
+        mac += count * one_mac
+        decoder += count * one_decoder
+    passes = -(-work.ifms[0].depth // ifm_depth) if work.unit in (Unit.CONV, Unit.REDUCE_SUM) else 1
+    return float(mac * passes), float(decoder * passes)
 
 
-def _sub_kernel(geometry: Geometry, elements: int, ifm_depth: int) -> int:
-    """Cycles of one sub-kernel on one OFM block and one IFM block."""
+def _sub_kernel(geometry: Geometry, elements: int, ifm_depth: int) -> tuple[int, int]:
+    """Cycles of the MAC array, and those of the decoders, for one sub-kernel on one OFM and one IFM block."""
     work = geometry.work
     rows, columns, layers = geometry.microblocks
     area, width = rows * columns, work.ifm_bits // 8
-    weights = 4 * geometry.microblock[2] // CORES[geometry.macs]  # cycles the weight decoders need
     if work.unit is Unit.POOL:
-        return max(4, elements) * area * layers * 4 * width + _restart(geometry, 1)
+        return max(4, elements) * area * layers * 4 * width + _restart(geometry, 1), 0
+    deep = -(-ifm_depth // 8) if work.part_kernel else 1
     if work.unit is Unit.DEPTHWISE:
-        steps = -(-elements // 4)
-        return max(weights, 4 * area * width) * steps * layers + _restart(geometry, steps)
-    if not work.part_kernel:
-        steps = elements
-        cycles = max(weights, ifm_depth // 8 * area) * steps * layers * width
-        return cycles // _sparse_gain(work) + _restart(geometry, steps)
-    steps = -(-elements // (2 if width == 2 else 4))
-    deep = -(-ifm_depth // 8)
-    cycles = max(weights, 4 * area) * steps * layers * deep
-    return cycles // _sparse_gain(work) + _restart(geometry, steps) * deep
+        steps, repeats, products = -(-elements // 4), layers, 4 * area * width
+    elif work.part_kernel:
+        steps, repeats, products = -(-elements // (2 if width == 2 else 4)), layers * deep, 4 * area
+    else:
+        steps, repeats, products = elements, layers * width, ifm_depth // 8 * area
+    weights = 4 * geometry.microblock[2] // CORES[geometry.macs]  # cycles the decoders need for a step
+    mac = max(weights, products) * steps * repeats // _sparse_gain(work) + _restart(geometry, steps) * deep
+    return mac, weights * steps * repeats // _sparse_gain(work) if work.weights is not None else 0
 
 
 def _restart(geometry: Geometry, steps: int) -> int:

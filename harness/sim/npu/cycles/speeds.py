@@ -7,6 +7,9 @@ from enum import IntEnum
 
 from harness.sim.npu.cycles.work import Memory
 
+BEAT_BYTES = 16
+"""Width of an AXI port."""
+
 UTILISATION = 0.8
 """Share of a memory's transactions, and of the bytes in them, that are taken to be useful."""
 
@@ -87,12 +90,16 @@ SPEEDS = {
 }
 
 
+class ProfileError(ValueError):
+    """A memory profile does not exist, or a stream asks of its memories what they cannot do."""
+
+
 @dataclass(frozen=True)
 class MemorySpeed:
     """One memory as the NPU sees it; latencies in NPU cycles, sizes in bytes."""
 
-    bytes_per_cycle: float
-    """All ports together."""
+    clock: float
+    """Cycles of the memory in one of the NPU."""
     ports: int
     burst: int
     read_latency: int
@@ -100,10 +107,21 @@ class MemorySpeed:
     reads: int
     """Outstanding transactions per port."""
     writes: int
+    """The same; 0 for a memory that cannot be written."""
+
+    @property
+    def bytes_per_cycle(self) -> float:
+        """What all ports together move in one cycle of the NPU."""
+        return BEAT_BYTES * self.ports * self.clock
 
     def rate(self, speeds: Speeds, channel: Channel) -> float:
-        """Bytes per cycle that one channel gets when nothing else uses the memory."""
+        """Bytes per cycle that one channel gets when nothing else uses the memory.
+
+        Raises ProfileError for writes to a memory that cannot be written.
+        """
         outstanding = self.writes if channel is Channel.WRITE else self.reads
+        if not outstanding:
+            raise ProfileError("the stream writes to a memory that cannot be written")
         transactions = outstanding * self.ports * UTILISATION
         if channel is not Channel.WRITE:
             transactions = min(transactions, speeds.requests[channel] / max(self.burst // 16, 1))
@@ -121,14 +139,3 @@ class MemoryProfile:
     def speed(self, memory: Memory) -> MemorySpeed:
         """The speed of a memory outside the NPU; `KeyError` for one inside."""
         return {Memory.SRAM: self.sram, Memory.EXTERNAL: self.external}[memory]
-
-
-SYS_DRAM_MID = MemoryProfile(
-    sram=MemorySpeed(
-        bytes_per_cycle=32, ports=2, burst=64, read_latency=32, write_latency=32, reads=8, writes=8
-    ),
-    external=MemorySpeed(
-        bytes_per_cycle=12, ports=1, burst=128, read_latency=500, write_latency=250, reads=64, writes=32
-    ),
-)
-"""Ethos_U85_SYS_DRAM_Mid of Vela's vela.ini: ports of 16 bytes a cycle, the external one clocked at 3/4."""

@@ -6,24 +6,43 @@ Formulae: Vela 5.2, regor/architecture/ethosu85/ethos_u85_performance.cpp.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
 from harness.sim.npu.cycles.geometry import Geometry, Size, divide, size, smaller, stored
 from harness.sim.npu.cycles.speeds import Channel, MemoryProfile, Speeds
-from harness.sim.npu.cycles.work import FeatureMap, Memory, Unit
+from harness.sim.npu.cycles.work import OUTSIDE, DmaWork, FeatureMap, Memory, Unit
 
 SHORT_WRITE = 16  #: elements of a row that are written at a time when rows lie apart
-OUTSIDE = (Memory.SRAM, Memory.EXTERNAL)
 
 
 class Transfer(NamedTuple):
-    """Bytes through one channel, those counted in that a memory moves in vain with a short burst."""
+    """What goes through one channel to or from one memory."""
 
     memory: Memory
     channel: Channel
-    size: float
+    size: int  #: bytes
+    occupied: float  #: the same with the bytes that a memory moves in vain in short bursts
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes through the AXI ports, without those that a memory moves in vain."""
+
+    sram_read: int = 0
+    sram_written: int = 0
+    external_read: int = 0
+    external_written: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(
+            self.sram_read + other.sram_read,
+            self.sram_written + other.sram_written,
+            self.external_read + other.external_read,
+            self.external_written + other.external_written,
+        )
 
 
 def ifm_block_cycles(geometry: Geometry, profile: MemoryProfile) -> int:
@@ -61,22 +80,32 @@ def transfers(geometry: Geometry, profile: MemoryProfile) -> list[Transfer]:
         Transfer(
             ifm.memory,
             Channel.STREAM if streaming else Channel.IFM,
-            _burst_bytes(ifm, geometry.ifm_block, _elements_read(geometry, ifm), profile),
+            (elements := _elements_read(geometry, ifm)) * ifm.bits // 8,
+            _burst_bytes(ifm, geometry.ifm_block, elements, profile),
         )
         for ifm in work.ifms
         if ifm.memory in OUTSIDE
     ]
     if work.ofm.memory in OUTSIDE:
-        written = _burst_bytes(work.ofm, work.ofm_block, prod(stored(work.ofm)), profile, write=True)
-        moved.append(Transfer(work.ofm.memory, Channel.WRITE, written))
+        elements = prod(stored(work.ofm))
+        occupied = _burst_bytes(work.ofm, work.ofm_block, elements, profile, write=True)
+        moved.append(Transfer(work.ofm.memory, Channel.WRITE, elements * work.ofm.bits // 8, occupied))
     return moved + _constants(geometry)
+
+
+def traffic(moved: Iterable[Transfer]) -> Traffic:
+    """Sum up transfers by memory and direction."""
+    sums: dict[tuple[Memory, bool], int] = defaultdict(int)
+    for transfer in moved:
+        sums[transfer.memory, transfer.channel is Channel.WRITE] += transfer.size
+    return Traffic(*(sums[memory, write] for memory in OUTSIDE for write in (False, True)))
 
 
 def memory_cycles(moved: Sequence[Transfer], speeds: Speeds, profile: MemoryProfile) -> int:
     """Cycles of the memory that needs most: its whole traffic, or that of its slowest channel."""
     by_memory: dict[Memory, float] = defaultdict(float)
     by_channel: dict[tuple[Memory, Channel], float] = defaultdict(float)
-    for memory, channel, amount in moved:
+    for memory, channel, _, amount in moved:
         by_memory[memory] += amount
         by_channel[memory, channel] += amount
     whole = [amount / profile.speed(memory).bytes_per_cycle for memory, amount in by_memory.items()]
@@ -87,33 +116,40 @@ def memory_cycles(moved: Sequence[Transfer], speeds: Speeds, profile: MemoryProf
     return int(max(whole + each, default=0))
 
 
-def copy_cycles(
-    amount: int, source: Memory, destination: Memory, speeds: Speeds, profile: MemoryProfile
-) -> int:
+def copied(copy: DmaWork) -> list[Transfer]:
+    """What one DMA transfer moves: once out of its source, once into its destination."""
+    ends = ((copy.source, Channel.COPY), (copy.destination, Channel.WRITE))
+    return [Transfer(memory, channel, copy.size, copy.size) for memory, channel in ends if memory in OUTSIDE]
+
+
+def copy_cycles(copy: DmaWork, speeds: Speeds, profile: MemoryProfile) -> int:
     """Cycles of one DMA transfer: those of its slower side, which memory inside the NPU never is."""
-    cycles = 0
-    if source in OUTSIDE:
-        speed = profile.speed(source)
-        cycles = int(amount / speed.rate(speeds, Channel.COPY)) + speed.read_latency
-    if destination in OUTSIDE:
-        speed = profile.speed(destination)
-        cycles = max(cycles, int(amount / speed.rate(speeds, Channel.WRITE)) + speed.write_latency)
-    return cycles
+
+    def cycles(memory: Memory, channel: Channel) -> int:
+        speed = profile.speed(memory)
+        latency = speed.write_latency if channel is Channel.WRITE else speed.read_latency
+        return int(copy.size / speed.rate(speeds, channel)) + latency
+
+    return max((cycles(memory, channel) for memory, channel, _, _ in copied(copy)), default=0)
 
 
 def _constants(geometry: Geometry) -> list[Transfer]:
     """Weights and scales, fetched again for each OFM block along height and width.
 
-    They count where the registers point.  Vela charges scales to the memory they were compiled into even when
-    the stream copies them first, so its figures are higher in memory modes that keep weights outside SRAM.
+    Of what the stream has copied first, scales take the time they would take where they were copied from.  So
+    Vela has it (EthosU85Performance::MeasureAccessCycles), although they are read where they were copied to.
     """
     weights = geometry.work.weights
     if weights is None:
         return []
     rows, columns, _ = divide(size(geometry.work.ofm), geometry.ofm_block)
+    fast = weights.fast and weights.copied_from is not None
+    channel = Channel.FAST_WEIGHTS if fast else Channel.WEIGHTS
+    weight_bytes, scale_bytes = rows * columns * weights.weight_bytes, rows * columns * weights.scale_bytes
     return [
-        Transfer(weights.weight_memory, Channel.WEIGHTS, rows * columns * weights.weight_bytes),
-        Transfer(weights.scale_memory, Channel.SCALES, rows * columns * weights.scale_bytes),
+        Transfer(weights.weight_memory, channel, weight_bytes, weight_bytes),
+        Transfer(weights.scale_memory, Channel.SCALES, scale_bytes, 0),
+        Transfer(weights.copied_from or weights.scale_memory, Channel.SCALES, 0, scale_bytes),
     ]
 
 

@@ -17,6 +17,10 @@ class Memory(Enum):
     """The NPU's own table RAM, a DMA destination."""
 
 
+OUTSIDE = (Memory.SRAM, Memory.EXTERNAL)
+"""What the NPU reaches through its AXI ports."""
+
+
 class Unit(Enum):
     """Which part of the NPU an operation occupies."""
 
@@ -44,6 +48,14 @@ class FeatureMap:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where bytes lie: the number of their region, and their distance from its start."""
+
+    region: int
+    offset: int
+
+
+@dataclass(frozen=True)
 class WeightTraffic:
     """What an operation fetches besides feature maps; byte counts are those of the LENGTH registers."""
 
@@ -52,8 +64,11 @@ class WeightTraffic:
     weight_memory: Memory
     scale_bytes: int
     scale_memory: Memory
+    scale_place: Place
     fast: bool
     sparse: bool
+    copied_from: Memory | None = None
+    """Where weights and scales were before the stream itself copied them to where they are fetched from."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +111,8 @@ class DmaWork:
     size: int
     source: Memory
     destination: Memory
+    place: Place | None = None
+    """Where the first byte goes, when all go there in one piece."""
 
 
 @dataclass(frozen=True)
