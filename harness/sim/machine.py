@@ -70,8 +70,9 @@ class Machine:
         watches: list[Watch] = [checker.access for checker in self._processor.checkers]
         if self._fault is not None:
             watches.append(self._fault.watch)
-        ethosu = EthosU85(NpuConfig(parameters.macs), self.memory, self._clock.now, watches)
-        self._npu = NpuPort(ethosu, self._clock, interruption, report)
+        config = NpuConfig(parameters.macs, parameters.system_config)
+        self._ethosu = EthosU85(config, self.memory, self._clock.now, watches)
+        self._npu = NpuPort(self._ethosu, self._clock, interruption, report)
         self._uart = Uart(console, self._on_eot, parameters.uart_fault_after)
         self._processor.core.map_device(uart, self._uart)
         self._processor.core.map_device(
@@ -106,8 +107,12 @@ class Machine:
             return fatal_ending(fatal)
 
     def remarks(self) -> tuple[str, ...]:
-        """Return what is to be said at the end, a line each: planned faults, missing cache maintenance."""
-        remarks = (self._fault, self._uart.fault, *self._cache_findings())
+        """Return what is to be said at the end, a line each.
+
+        Planned faults, missing cache maintenance, events that the NPU was asked to count and does not.
+        """
+        refusals = (f"Warning: Ethos-U85: {refusal}" for refusal in self._ethosu.refusals)
+        remarks = (self._fault, self._uart.fault, *self._cache_findings(), *refusals)
         return tuple(str(remark) for remark in remarks if remark is not None)
 
     def statistics(self, wall_time: float) -> Statistics:

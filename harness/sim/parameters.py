@@ -118,6 +118,12 @@ class Parameters:
         "Number of 8x8 MACs performed per cycle",
         choices=(128, 256, 512, 1024, 2048),
     )
+    system_config: str = _parameter(
+        "host.ethosu.system_config",
+        "Ethos_U85_SYS_DRAM_Mid",
+        "Vela's name for the memories behind the NPU, which its cycles are estimated with",
+        choices=("Ethos_U85_SYS_DRAM_Low", "Ethos_U85_SYS_DRAM_Mid", "Ethos_U85_SYS_DRAM_High"),
+    )
     uart_file: str = _parameter("host.uart0.out_file", "-", "File for what the UART sends, - is stdout")
     shutdown_on_eot: bool = _parameter(
         "host.uart0.shutdown_on_eot", False, "End the simulation when the UART sends EOT (ASCII 4)"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.sim.npu.device import Cmd
-from harness.sim.npu.pmu import Activity, Event, Pmu
+from harness.sim.npu.pmu import Activity, Pmu
+from harness.sim.npu.pmu_events import Event
 
 CMD = 0x08
 PMCR, PMCNTENSET, PMCNTENCLR, PMOVSSET, PMOVSCLR, PMINTSET, PMINTCLR = range(0x1180, 0x119C, 4)

@@ -15,7 +15,8 @@ from harness.sim.npu.faults import BusFault, Channel, FaultKind, NpuFault
 from harness.sim.npu.interpreter import Execution, run
 from harness.sim.npu.machine import REGIONS, Machine
 from harness.sim.npu.memory import Memory
-from harness.sim.npu.pmu import FIRST_REGISTER, LAST_REGISTER, Activity, Event, Pmu
+from harness.sim.npu.pmu import FIRST_REGISTER, LAST_REGISTER, Activity, Pmu
+from harness.sim.npu.pmu_events import event_counts, refusal
 from harness.sim.npu.program import Program, prepare
 from harness.sim.npu.watch import Access, Watch
 
@@ -107,11 +108,12 @@ class EthosU85:
         self._clock = clock
         self.last_fault: NpuFault | None = None
         self._protection = 0
+        self._pmu = Pmu()
         self._reset()
 
     def _reset(self) -> None:
         self._machine = Machine(self._memory, self._watches)
-        self._pmu = Pmu()
+        self._pmu = Pmu(self._pmu.refused)
         self._plain = dict.fromkeys(_PLAIN_REGISTERS, 0)
         self._job: _Job | None = None
         self._status = Status(0)
@@ -123,6 +125,11 @@ class EthosU85:
         """The clock value at which the running job ends; None when idle."""
         self._settle()
         return None if self._job is None else self._job.end
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """A line for each event that software has asked the counters for in vain since power on."""
+        return tuple(refusal(event) for event in sorted(self._pmu.refused))
 
     def read(self, offset: int) -> int:
         """Return the 32-bit register at a byte offset."""
@@ -185,13 +192,7 @@ class EthosU85:
         ports = self._ports()
         execution = self._execute(ports)
         end = start + max(1, execution.cycles.total)
-        events = {
-            Event.CYCLE: end - start,
-            Event.NPU_ACTIVE: end - start,
-            Event.MAC_ACTIVE: execution.cycles.mac,
-            Event.AO_ACTIVE: execution.cycles.output_stage,
-        }
-        self._pmu.begin(Activity(start, end, events))
+        self._pmu.begin(Activity(start, end, event_counts(execution.cycles, end - start)))
         self.last_fault = execution.fault
         self._status &= ~Status.CMD_END_REACHED
         status = Status.IRQ_RAISED | _outcome(execution.fault, ports)

@@ -5,9 +5,10 @@ The clock of an idle NPU is gated, so every counter stands still between jobs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+
+from harness.sim.npu.pmu_events import Event
 
 FIRST_REGISTER, LAST_REGISTER = 0x1180, 0x139C
 
@@ -33,16 +34,6 @@ _SET_REGISTER = {
 """Of each pair of registers that sets and clears a mask, the one that sets it."""
 _COUNTER_INDEX = {PMEVCNTR + 4 * index: index for index in range(EVENT_COUNTERS)}
 _TYPE_INDEX = {PMEVTYPER + 4 * index: index for index in range(EVENT_COUNTERS)}
-
-
-class Event(IntEnum):
-    """Events that the cycle estimate knows (pmu_event in Vela 5.2's ethos_u85_interface.hpp)."""
-
-    NONE = 0
-    CYCLE = 17
-    NPU_ACTIVE = 35
-    MAC_ACTIVE = 48
-    AO_ACTIVE = 64
 
 
 @dataclass(frozen=True)
@@ -79,11 +70,13 @@ class _Counter:
 class Pmu:
     """One cycle counter and eight event counters.
 
-    An event that the model does not count is not taken: PMEVTYPER reads 0 afterwards.  The cycle counter
-    counts the whole of a job; events to start and stop it at (PMCCNTR_CFG) are not taken either.
+    An event that the model does not count is not taken: PMEVTYPER reads 0 afterwards, and its number joins
+    those in `refused`.  The cycle counter counts the whole of a job; events to start and stop it at
+    (PMCCNTR_CFG) are not taken either.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, refused: Iterable[int] = ()) -> None:
+        self.refused = set(refused)
         self._control = 0
         self._masks = {PMCNTENSET: 0, PMOVSSET: 0, PMINTSET: 0}
         self._counters = {index: _Counter(Event.NONE, 32) for index in range(EVENT_COUNTERS)}
@@ -151,8 +144,13 @@ class Pmu:
         elif offset in _COUNTER_INDEX:
             self._counters[_COUNTER_INDEX[offset]].value = value
         elif offset in _TYPE_INDEX:
-            known = value & _EVENT_TYPE in list(Event)
-            self._counters[_TYPE_INDEX[offset]].event = Event(value & _EVENT_TYPE) if known else Event.NONE
+            self._counters[_TYPE_INDEX[offset]].event = self._known(value & _EVENT_TYPE)
+
+    def _known(self, event: int) -> Event:
+        if event in list(Event):
+            return Event(event)
+        self.refused.add(event)
+        return Event.NONE
 
     def _write_control(self, value: int) -> None:
         self._control = value & (_ENABLE | _MASK_ENABLE)
