@@ -50,7 +50,10 @@ class Stored(Generic[Decoded]):
     def read(self, machine: Machine) -> Decoded:
         """Return what is in memory now.  Raises AccessFault, and CommandError where the code is invalid."""
         content = tuple(
-            machine.view(span.region, span.offset, span.size, self._channel).tobytes() for span in self.spans
+            [
+                machine.view(span.region, span.offset, span.size, self._channel).tobytes()
+                for span in self.spans
+            ]
         )
         if self._last is None or self._last[0] != content:
             try:

@@ -92,8 +92,10 @@ def _dense(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> NDArr
     height, width, *kernel = windows.shape
     size = math.prod(kernel)
     weights = matrix.reshape(size, -1)
-    sums = np.empty((height, width, weights.shape[1]), matrix.dtype)
     strip = max(1, COLUMN_ELEMENTS // (width * size))
+    if strip >= height:
+        return (windows.reshape(-1, size) @ weights).reshape(height, width, -1)
+    sums = np.empty((height, width, weights.shape[1]), matrix.dtype)
     for first in range(0, height, strip):
         rows = windows[first : first + strip]
         sums[first : first + strip] = (rows.reshape(-1, size) @ weights).reshape(len(rows), width, -1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ _ELEMENT_TYPES: dict[tuple[bool, Precision], ElementType] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """A box of elements with one base address and constant strides.
 
@@ -65,9 +65,15 @@ class InMemory:
     region: int
     brick: bool
     pieces: tuple[Piece, ...]
+    # Of each piece its memory and its elements when they were last used: mostly they are where they were.
+    _last: dict[Piece, tuple[NDArray[np.uint8], Elements]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def read(self, machine: Machine, channel: Channel) -> Elements:
         """Return a copy of the elements."""
+        if len(self.pieces) == 1:
+            return self._view(machine, self.pieces[0], channel).copy().reshape(self.shape)
         values = np.empty(self.shape, self.dtype)
         for piece in self.pieces:
             values[piece.box].reshape(piece.shape)[...] = self._view(machine, piece, channel)
@@ -76,11 +82,16 @@ class InMemory:
     def write(self, machine: Machine, values: Elements) -> None:
         """Store `values`, which fit the element type."""
         for piece in self.pieces:
-            self._view(machine, piece, Channel.OFM)[...] = values[piece.box].reshape(piece.shape)
+            part = values if len(self.pieces) == 1 else values[piece.box]
+            self._view(machine, piece, Channel.OFM)[...] = part.reshape(piece.shape)
 
     def _view(self, machine: Machine, piece: Piece, channel: Channel) -> Elements:
         memory = machine.view(self.region, piece.offset, piece.size, channel)
-        return np.ndarray(piece.shape, self.dtype, memory.data, strides=piece.strides)
+        last = self._last.get(piece)
+        if last is None or last[0] is not memory:
+            elements = np.ndarray(piece.shape, self.dtype, memory.data, strides=piece.strides)
+            last = self._last[piece] = memory, elements
+        return last[1]
 
 
 @dataclass(frozen=True)

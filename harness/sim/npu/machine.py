@@ -28,12 +28,16 @@ class Machine:
         self._watches = watches
         self._command = 0, ""
         self._base_pointers: tuple[int, ...] = ()
+        # What was seen of the regions as they lie now: an operation looks at the same bytes in every run.
+        self._views: dict[tuple[int, int, int], NDArray[np.uint8]] = {}
         self.lut: NDArray[np.uint8] = np.zeros(LUT_BYTES, np.uint8)
         self._chains: dict[int, NDArray[np.integer[Any]]] = {}
 
     def start(self, base_pointers: Sequence[int]) -> None:
         """Get ready for a stream whose region i lies at base_pointers[i]."""
-        self._base_pointers = tuple(base_pointers)
+        if self._base_pointers != tuple(base_pointers):
+            self._base_pointers = tuple(base_pointers)
+            self._views.clear()
         self._chains.clear()
 
     def begin(self, offset: int, opcode: str) -> None:
@@ -41,16 +45,21 @@ class Machine:
         self._command = offset, opcode
 
     def view(self, region: int, offset: int, size: int, channel: Channel) -> NDArray[np.uint8]:
-        """Return the bytes of a region.  Raises AccessFault when there is no memory."""
+        """Return the bytes of a region, always as one object.  Raises AccessFault when there is no memory."""
         if region >= len(self._base_pointers):
             raise CommandError(f"region {region} has no base pointer")
-        address = self._base_pointers[region] + offset
         try:
-            for watch in self._watches:
-                watch(Access(*self._command, channel, address, size))
-            return self._memory.view(address, size)
+            if self._watches:
+                access = Access(*self._command, channel, self._base_pointers[region] + offset, size)
+                for watch in self._watches:
+                    watch(access)
+            found = self._views.get((region, offset, size))
+            if found is None:
+                found = self._memory.view(self._base_pointers[region] + offset, size)
+                self._views[region, offset, size] = found
         except BusFault as fault:
             raise AccessFault(fault, region, channel) from fault
+        return found
 
     def chain(self, buffer: int, values: NDArray[np.integer[Any]]) -> None:
         """Leave an operation's output in a chaining buffer."""

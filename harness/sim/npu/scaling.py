@@ -58,19 +58,22 @@ class Shift:
     def half_up(self, values: Int) -> Int:
         """Round to nearest, ties towards plus infinity."""
         values += self._half
-        return self.to_lower(values)
+        values >>= self.bits
+        return values
 
     def half_away(self, values: Int) -> Int:
         """Round to nearest, ties away from zero."""
         # One below a negative tie is no tie any more: rounded half up, it goes away from zero.
         values += (values >> 63) & self._one
-        return self.half_up(values)
+        values += self._half
+        values >>= self.bits
+        return values
 
     def twice_symmetric(self, values: Int) -> Int:
         """Round half up at bit 31 - double_round, then the rest of the shift half away from zero."""
         first, rest = self._parts
         values = first.half_up(values)
-        return rest.half_away(values) if rest.bits.any() else values
+        return values if rest is None else rest.half_away(values)
 
     def twice_asymmetric(self, values: Int) -> Int:
         """Round half up, after a nudge away from zero by half of bit 31 where the shift goes beyond it."""
@@ -89,9 +92,11 @@ class Shift:
         return np.where(self.bits > 0, -1, 0)
 
     @cached_property
-    def _parts(self) -> tuple[Shift, Shift]:
+    def _parts(self) -> tuple[Shift, Shift | None]:
+        """Return the two shifts of a double rounding, None for a second by no bits."""
         first = np.minimum(self.bits, _FIRST_ROUNDING - self.double_round)
-        return Shift(first, Rounding.NATURAL), Shift(self.bits - first, Rounding.SYMMETRIC)
+        rest = self.bits - first
+        return Shift(first, Rounding.NATURAL), Shift(rest, Rounding.SYMMETRIC) if rest.any() else None
 
 
 _ROUND: dict[Rounding, Callable[[Shift, Int], Int]] = {

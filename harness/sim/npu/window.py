@@ -64,6 +64,9 @@ class Window:
 
         Padding holds `fill`, elements that upscaling puts between others hold 0.
         """
+        if self.padded == self.inside and self.upscale is Upscale.NONE:
+            centred: NDArray[Any] = np.subtract(ifm, zero_point, dtype=dtype, casting="unsafe")
+            return centred
         padded = np.full((*self.padded, ifm.shape[2]), fill, dtype)
         (top, left), (height, width) = self.before, self.inside
         inside = padded[top : top + height, left : left + width]
@@ -78,6 +81,8 @@ class Window:
 
     def windows(self, padded: NDArray[Any]) -> NDArray[Any]:
         """Return a view [ofm height, ofm width, kernel height, kernel width, depth]."""
+        if self.kernel == self.stride == (1, 1):
+            return padded.reshape(*self.ofm, 1, 1, -1)
         sy, sx, sc = padded.strides
         return np.ndarray(
             (*self.ofm, *self.kernel, padded.shape[2]),
