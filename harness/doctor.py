@@ -10,6 +10,7 @@ from typing import Literal
 
 from harness import __version__
 from harness.boards.config import board_names, load_board
+from harness.boards.simulator import PROGRAM
 from harness.build.toolchain import find_toolchain
 from harness.errors import HarnessError
 from harness.processes import run_tool
@@ -58,7 +59,7 @@ def _compiler() -> Diagnosis:
 
 
 def _simulator() -> Diagnosis:
-    done = run_tool((sys.executable, "-m", "harness.sim", "--version"), timeout_seconds=20)
+    done = run_tool((*PROGRAM, "--version"), timeout_seconds=20)
     unicorn = package_version("unicorn")
     if done.status != 0 or unicorn is None:
         return Diagnosis(

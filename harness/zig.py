@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from harness.cache import cache_folder
 from harness.errors import BuildError
 
-ZIG_CC = (sys.executable, "-m", "ziglang", "cc")
+ZIG_CC = (sys.executable, "-P", "-m", "ziglang", "cc")
 
 
 def zig_version() -> str:

@@ -26,8 +26,10 @@ from harness.errors import BoardError
 from harness.processes import Process, running, started
 from harness.sim.fork_server import PIPE_NUMBER
 
-PROGRAM = (sys.executable, "-m", "harness.sim")  #: this interpreter's, so that no other's can be meant
-_SERVER = (sys.executable, "-m", "harness.sim.fork_server")
+# This interpreter's, so that no other's can be meant; nor is a module (-P) that lies in the user's folder.
+_MODULE = (sys.executable, "-P", "-m")
+PROGRAM = (*_MODULE, "harness.sim")
+_SERVER = (*_MODULE, "harness.sim.fork_server")
 
 
 def start_simulator(arguments: Sequence[str]) -> AbstractContextManager[Process]:

@@ -89,7 +89,7 @@ def installed_compiler() -> VelaCompiler:
         version = importlib.metadata.version("ethos-u-vela")
     except importlib.metadata.PackageNotFoundError as error:
         raise BuildError("Vela is not installed", hint="pip install ethos-u-vela") from error
-    return VelaCompiler(command=(sys.executable, "-m", "ethosu.vela"), version=version)
+    return VelaCompiler(command=(sys.executable, "-P", "-m", "ethosu.vela"), version=version)
 
 
 def compile_model(

@@ -74,6 +74,22 @@ def test_models_and_doctor_find_everything() -> None:
     assert "missing" not in doctor.stdout
 
 
+def test_a_folder_of_the_users_is_not_taken_for_a_package(tmp_path: Path) -> None:
+    for name in ("harness", "ethosu", "ziglang", "json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('not this one')\n")
+    environment = {**os.environ, "HARNESS_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "harness.cli", "compare", "ds_cnn", "--modes", "driver"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_table_fits_100_columns_and_says_what_was_asserted(tmp_path: Path) -> None:
     done = harness("compare", "ds_cnn", "--json", tmp_path / "r.json")
     assert done.returncode == 0, done.stdout + done.stderr

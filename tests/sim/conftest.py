@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from harness.boards.simulator import PROGRAM
 from harness.sim.main import main
 
 LINKER_SCRIPT = """\
@@ -175,7 +176,7 @@ class Simulator:
     def command(self, program: str, *arguments: str) -> list[str]:
         """Return the command that runs `program` in a process of its own until it sends EOT."""
         options = ["-q", "-C", "host.uart0.shutdown_on_eot=1", *arguments]
-        return [sys.executable, "-m", "harness.sim", *options, str(self.assembler.assemble(program))]
+        return [*PROGRAM, *options, str(self.assembler.assemble(program))]
 
     def run(self, program: str, *arguments: str, entry_el: int = 1, quiet: bool = True) -> Run:
         """Run `program` to its end, in this process, which is fifty times as fast to start."""
