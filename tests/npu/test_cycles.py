@@ -17,9 +17,11 @@ from harness.sim.npu.cycles import (
     KernelWork,
     Memory,
     Place,
+    Traffic,
     Unit,
     WeightTraffic,
     estimate,
+    timetable,
 )
 from harness.sim.npu.cycles.kernel import kernel_cycles
 
@@ -271,6 +273,87 @@ works = kernels | waits | st.builds(DmaWork, st.integers(0, 1 << 32), places, pl
 @given(work=st.lists(works, max_size=8), macs=st.sampled_from(MAC_COUNTS))
 def test_any_work_has_an_estimate_that_repeats(work, macs):
     assert estimate(work, macs, SYS_DRAM_MID) == estimate(work, macs, SYS_DRAM_MID)
+
+
+STAGE = DmaWork(4096 + 640, Memory.EXTERNAL, Memory.SRAM, Place(1, 0))
+
+
+def test_scales_that_the_stream_has_copied_take_the_time_of_their_origin():
+    outside = replace(CONV, weights=replace(WEIGHTS, scale_memory=Memory.EXTERNAL))
+    copied = list(timetable([STAGE, DmaWait(0), CONV], 256, SYS_DRAM_MID))[-1].kernel
+    assert copied.memory == kernel(outside).memory > kernel(CONV).memory
+
+
+@pytest.mark.parametrize("place", [None, Place(2, 0), Place(1, 640), Place(1, -(4096 + 640))])
+def test_copy_to_another_place_does_not_concern_the_scales(place):
+    elsewhere = [replace(STAGE, place=place), DmaWait(0), CONV]
+    assert list(timetable(elsewhere, 256, SYS_DRAM_MID))[-1].kernel == kernel(CONV)
+
+
+def test_latest_copy_to_a_place_tells_the_origin():
+    back = replace(STAGE, source=Memory.SRAM)
+    assert list(timetable([STAGE, back, DmaWait(0), CONV], 256, SYS_DRAM_MID))[-1].kernel == kernel(CONV)
+
+
+def test_fast_weights_have_a_narrower_channel_once_they_are_copied():
+    far = replace(SYS_DRAM_MID.sram, ports=4, read_latency=500, reads=64)
+    profile = replace(SYS_DRAM_MID, sram=far)
+    heavy = replace(CONV, weights=replace(WEIGHTS, weight_bytes=1 << 20, fast=True))
+    copied = list(timetable([STAGE, DmaWait(0), heavy], 1024, profile))[-1].kernel
+    assert copied.memory == pytest.approx(2 * kernel_cycles([heavy], 1024, profile).memory, rel=0.01)
+
+
+def test_weight_decoders_work_for_convolutions_only():
+    assert kernel(CONV).weight_decoder == 64 * 64 // 16  # weights, of which the decoder gives 16 a cycle
+    assert kernel(ADD).weight_decoder == kernel(replace(CONV, weights=None)).weight_decoder == 0
+
+
+def test_sparse_weights_are_decoded_in_less_time():
+    deep = replace(CONV, ifms=(feature_map(depth=128),))
+    sparse = replace(deep, weights=replace(WEIGHTS, sparse=True))
+    assert 0 < kernel(sparse).weight_decoder <= kernel(deep).weight_decoder // 2
+
+
+def test_traffic_is_what_an_operation_reads_and_writes():
+    size = 16 * 16 * 64
+    assert kernel(ADD).traffic == Traffic(sram_read=2 * size, sram_written=size)
+    outside = replace(ADD, ofm=feature_map(memory=Memory.EXTERNAL))
+    assert kernel(outside).traffic == Traffic(sram_read=2 * size, external_written=size)
+
+
+def test_bytes_moved_in_vain_are_no_traffic():
+    apart = feature_map(depth=128, brick=False)
+    slow = replace(ADD, ofm=apart, ifms=(apart,), ofm_block=(16, 16, 16))
+    assert kernel(slow).traffic == Traffic(sram_read=16 * 16 * 128, sram_written=16 * 16 * 128)
+
+
+def test_copied_scales_are_read_where_they_are():
+    copied = list(timetable([STAGE, DmaWait(0), CONV], 256, SYS_DRAM_MID))[-1].traffic
+    assert copied == kernel(CONV).traffic
+    assert copied.sram_read > 4096 + 640
+    assert copied.external_read == 0
+
+
+def test_copy_is_read_once_and_written_once():
+    assert estimate([COPY], 256, SYS_DRAM_MID).traffic == Traffic(external_read=6000, sram_written=6000)
+    table = replace(COPY, destination=Memory.LUT)
+    assert estimate([table], 256, SYS_DRAM_MID).traffic == Traffic(external_read=6000)
+
+
+def test_timetable_has_a_slot_for_each_operation_and_transfer():
+    first = replace(ADD, ofm=feature_map(memory=Memory.CHAINED))
+    second = replace(ADD, ifms=(feature_map(memory=Memory.CHAINED), feature_map()))
+    slots = list(timetable([COPY, DmaWait(0), first, second, CONV], 256, SYS_DRAM_MID))
+    assert [(slot.first, slot.last) for slot in slots] == [(0, 0), (2, 3), (4, 4)]
+    assert [slot.start for slot in slots[1:]] == [slot.end for slot in slots[:-1]]
+    assert slots[-1].end == total(COPY, DmaWait(0), first, second, CONV)
+
+
+@settings(deadline=None)
+@given(work=st.lists(works, max_size=8), macs=st.sampled_from(MAC_COUNTS))
+def test_no_part_is_active_longer_than_the_whole(work, macs):
+    cycles = estimate(work, macs, SYS_DRAM_MID)
+    assert max(cycles.mac, cycles.weight_decoder, cycles.output_stage) <= cycles.total
 
 
 def test_empty_stream_takes_no_time():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from harness.sim.npu.device import Cmd
+from harness.sim.npu import EthosU85, NpuConfig
+from harness.sim.npu.device import BASEP, MEM_ATTR, QSIZE, REGIONCFG, RESET, Cmd
 from harness.sim.npu.pmu import Activity, Pmu
 from harness.sim.npu.pmu_events import Event
 
@@ -128,3 +130,136 @@ def test_forgotten_reset_shows_in_the_count(network, clock):
         clock.now = npu.busy_until
         counts.append(npu.read(PMCCNTR))
     assert counts[1] == 2 * counts[0] > 0
+
+
+EVENTS = (
+    Event.CYCLE,
+    Event.NPU_ACTIVE,
+    Event.NPU_IDLE,
+    Event.MAC_ACTIVE,
+    Event.AO_ACTIVE,
+    Event.WD_ACTIVE,
+    Event.SRAM_RD_DATA_BEAT_RECEIVED,
+    Event.SRAM_WR_DATA_BEAT_WRITTEN,
+)
+EXTERNAL = (Event.EXT_RD_DATA_BEAT_RECEIVED, Event.EXT_WR_DATA_BEAT_WRITTEN)
+BEAT = 16
+
+
+def counted(npu, clock, events, enabled=0xFF):
+    """Run a job, and return what a driver reads for each of up to eight events."""
+    npu.write(PMCR, ENABLE | RESET_EVENTS | RESET_CYCLES)
+    for index, event in enumerate(events):
+        npu.write(PMEVTYPER + 4 * index, event)
+    npu.write(PMCNTENSET, enabled)
+    npu.write(CMD, Cmd.CLEAR_IRQ | Cmd.RUN)
+    clock.now = npu.busy_until
+    counts = {event: npu.read(PMEVCNTR + 4 * index) for index, event in enumerate(events)}
+    npu.write(PMCNTENCLR, 0xFF)
+    return counts
+
+
+@pytest.fixture
+def copier(flat_memory, clock, stream):
+    """A function that returns an NPU which is about to copy so many bytes, region 1 on the external port."""
+
+    def build(size):
+        content = stream(
+            ("DMA0_SRC_REGION", {"region": 0}),
+            ("DMA0_DST_REGION", {"region": 1}),
+            ("DMA0_SRC", {"value": 0}),
+            ("DMA0_DST", {"value": 0}),
+            ("DMA0_LEN", {"value": size}),
+            ("OP_DMA_START", {}),
+            ("OP_DMA_WAIT", {"outstanding": 0}),
+        )
+        memory = flat_memory(1 << 16)
+        memory.content[: len(content)] = np.frombuffer(content, np.uint8)
+        npu = EthosU85(NpuConfig(256), memory, clock)
+        npu.write(QSIZE, len(content))
+        npu.write(BASEP, 0x1000)
+        npu.write(BASEP + 8, 0x8000)
+        npu.write(REGIONCFG, 1 << 2)
+        npu.write(MEM_ATTR + 4, 1 << 2)
+        return npu
+
+    return build
+
+
+def test_network_keeps_its_parts_busy_for_no_longer_than_itself(network, clock):
+    counts = counted(network("ds_cnn", 256).device(clock), clock, EVENTS)
+    active = counts[Event.NPU_ACTIVE]
+    assert counts[Event.CYCLE] == active > 10_000
+    assert counts[Event.NPU_IDLE] == 0
+    for part in (Event.MAC_ACTIVE, Event.AO_ACTIVE, Event.WD_ACTIVE):
+        assert 0 < counts[part] <= active
+
+
+def test_network_in_sram_leaves_the_external_port_alone(network, clock):
+    net = network("ds_cnn", 256)
+    counts = counted(net.device(clock), clock, EXTERNAL)
+    assert set(counts.values()) == {0}
+    weights = len(net.compiled.weights) // BEAT
+    assert counted(net.device(clock), clock, EVENTS)[Event.SRAM_RD_DATA_BEAT_RECEIVED] > weights
+
+
+@pytest.mark.parametrize("size", [16, 1600, 1601])
+def test_copy_is_read_on_one_port_and_written_on_the_other(copier, clock, size):
+    counts = counted(copier(size), clock, (*EVENTS[-2:], *EXTERNAL))
+    beats = -(-size // BEAT)
+    assert list(counts.values()) == [beats, 0, 0, beats]
+
+
+def test_copy_needs_neither_array_nor_output_stage(copier, clock):
+    counts = counted(copier(1600), clock, EVENTS)
+    assert counts[Event.NPU_ACTIVE] > 0
+    assert [counts[part] for part in (Event.MAC_ACTIVE, Event.AO_ACTIVE, Event.WD_ACTIVE)] == [0, 0, 0]
+
+
+def test_stream_without_work_is_idle(flat_memory, clock, stream):
+    memory = flat_memory(64)
+    memory.content[:4] = np.frombuffer(stream(), np.uint8)
+    npu = EthosU85(NpuConfig(256), memory, clock)
+    npu.write(QSIZE, 4)
+    counts = counted(npu, clock, (Event.CYCLE, Event.NPU_IDLE, Event.NPU_ACTIVE))
+    assert list(counts.values()) == [1, 1, 0]
+
+
+def test_events_are_the_same_every_time(network, clock):
+    npu = network("ds_cnn", 256).device(clock)
+    assert counted(npu, clock, EVENTS) == counted(npu, clock, EVENTS)
+
+
+def test_event_that_is_never_enabled_shows_in_its_count(copier, clock):
+    all_but_the_second = 0xFF & ~2
+    counts = counted(copier(1600), clock, EVENTS, enabled=all_but_the_second)
+    assert counts[Event.NPU_ACTIVE] == 0
+    assert counts[Event.CYCLE] > 0
+
+
+def test_event_counters_that_are_not_reset_go_on(copier, clock):
+    npu = copier(1600)
+    npu.write(PMCR, ENABLE)
+    npu.write(PMEVTYPER, Event.SRAM_RD_DATA_BEAT_RECEIVED)
+    npu.write(PMCNTENSET, 1)
+    for jobs in (1, 2):
+        npu.write(CMD, Cmd.CLEAR_IRQ | Cmd.RUN)
+        clock.now = npu.busy_until
+        assert npu.read(PMEVCNTR) == jobs * 100
+
+
+def test_refused_events_are_named_even_after_a_reset(copier):
+    npu = copier(16)
+    for event in (51, 0x3FF, 51, Event.MAC_ACTIVE):
+        npu.write(PMEVTYPER, event)
+    npu.write(RESET, 0)
+    assert npu.refusals == (
+        "PMU event 51 (MAC_DPU_ACTIVE) is not counted",
+        "PMU event 1023 (no event of this NPU) is not counted",
+    )
+
+
+def test_nothing_is_refused_when_only_known_events_are_asked_for(copier, clock):
+    npu = copier(16)
+    counted(npu, clock, EVENTS)
+    assert npu.refusals == ()
