@@ -14,6 +14,7 @@ from harness.cli.compare import compare_command
 from harness.cli.doctor import doctor_command
 from harness.cli.models import models_command
 from harness.cli.mutants import mutants_command
+from harness.cli.npu import npu_group
 from harness.cli.run import run_command
 from harness.cli.table import print_error
 from harness.errors import ExitCode, HarnessError
@@ -36,6 +37,7 @@ cli.add_command(compare_command)
 cli.add_command(run_command)
 cli.add_command(models_command)
 cli.add_command(mutants_command)
+cli.add_command(npu_group)
 cli.add_command(doctor_command)
 
 

@@ -1,0 +1,1 @@
+"""What can be asked of one compiled network: its commands, outputs and cycles, and how two of them differ."""

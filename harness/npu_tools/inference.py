@@ -1,0 +1,78 @@
+"""A network run on the NPU model alone: no firmware, no processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import FirmwareFault, UsageError
+from harness.models.compiled import CompiledModel, Tensor
+from harness.sim.npu import BusFault, NpuConfig, execute, parse_payload
+from harness.sim.npu.cycles import ProfileError, VelaProfile
+from harness.sim.npu.timing import estimate_stream
+
+ALIGNMENT = 64  #: bytes between the starts of regions; a multiple of every alignment the compiler asks for
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What came out."""
+
+    outputs: tuple[bytes, ...]
+    cycles: int  #: NPU cycles by estimate
+
+
+class _Regions:
+    """Memory that holds the regions one after another, and nothing else."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        rounded = [-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]
+        # Empty regions too get an address of their own, at which there are bytes only of the next one.
+        self.bases = [sum(rounded[:region]) for region in range(len(sizes))]
+        self._content: NDArray[np.uint8] = np.zeros(sum(rounded), np.uint8)
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """The bytes at an address, as the NPU sees them.  Raises BusFault outside all regions."""
+        if address < 0 or address + size > len(self._content):
+            raise BusFault(address, size)
+        return self._content[address : address + size]
+
+    def tensor(self, tensor: Tensor) -> NDArray[np.uint8]:
+        """The bytes of a network input or output."""
+        return self.view(self.bases[tensor.region] + tensor.offset, tensor.size)
+
+
+def infer(compiled: CompiledModel, inputs: Sequence[bytes], memory: VelaProfile) -> Inference:
+    """Run a network once on `inputs`, one per network input.
+
+    Raises FirmwareFault when the NPU stops before the end of the stream, UsageError when the stream writes to
+    a memory that cannot be written.
+    """
+    regions = _Regions(
+        (
+            len(compiled.weights),
+            compiled.scratch_size,
+            compiled.scratch_fast_size,
+            _end(compiled.inputs),
+            _end(compiled.outputs),
+        )
+    )
+    regions.view(0, len(compiled.weights))[:] = np.frombuffer(compiled.weights, np.uint8)
+    for tensor, data in zip(compiled.inputs, inputs, strict=True):
+        regions.tensor(tensor)[:] = np.frombuffer(data, np.uint8)
+    stream = parse_payload(compiled.command_stream).stream
+    execution = execute(stream, NpuConfig(compiled.macs), regions, regions.bases)
+    if execution.fault is not None:
+        raise FirmwareFault(f"{compiled.name} on the NPU model: {execution.fault}")
+    try:
+        cycles = estimate_stream(stream, compiled.macs, memory).total
+    except ProfileError as error:
+        raise UsageError(f"{compiled.name} does not fit these memories: {error}") from error
+    return Inference(tuple(regions.tensor(tensor).tobytes() for tensor in compiled.outputs), cycles)
+
+
+def _end(tensors: Sequence[Tensor]) -> int:
+    return max((tensor.offset + tensor.size for tensor in tensors), default=0)
