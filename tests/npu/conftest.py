@@ -16,6 +16,7 @@ from harness.models.oracle import installed_version, tflite_micro_outputs
 from harness.models.tail import cut_before_softmax
 from harness.models.vela import CompileOptions, compile_model
 from harness.sim.npu import BusFault, EthosU85, Execution, NpuConfig, execute, parse_payload
+from harness.sim.npu.checks import check_stream, direct_drive
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import CMD0, CMD1, Encoding
 from harness.sim.npu.registers import Registers
@@ -190,6 +191,8 @@ def _place(compiled: CompiledModel, tflite: bytes) -> Network:
     for size in sizes:
         bases.append(bases[-1] + -(-size // GRANULE) * GRANULE)
     stream = parse_payload(compiled.command_stream).stream
+    report = check_stream(stream, NpuConfig(compiled.macs), direct_drive(tuple(bases[:-1]), tuple(sizes)))
+    assert not report.findings, "\n".join(map(str, report.findings))
     memory = FlatMemory(bases[-1] + len(stream))
     memory.content[: len(compiled.weights)] = np.frombuffer(compiled.weights, np.uint8)
     memory.content[bases[-1] :] = np.frombuffer(stream, np.uint8)

@@ -58,6 +58,7 @@ class Step:
 
     command: Command
     operation: Operation
+    block_dependency: int = 0  #: BLOCKDEP
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,8 @@ def prepare(stream: bytes, config: NpuConfig) -> Program:
             end = command.offset + 4
         elif command.name != "OP_BRANCH":  # a jump has been followed already
             try:
-                steps.append(Step(command, _operation(command, registers, config)))
+                operation = _operation(command, registers, config)
+                steps.append(Step(command, operation, registers.block_dependency))
             except CommandError as error:
                 fault = NpuFault(FaultKind.PARSE, command.offset, command.name, str(error))
                 return Program(tuple(steps), mask, fault.offset, fault)

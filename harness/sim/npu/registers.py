@@ -20,6 +20,12 @@ class Registers:
         """Return a field, unsigned.  Raises CommandError when the register was never set."""
         return self._command(register).fields[field]
 
+    @property
+    def block_dependency(self) -> int:
+        """BLOCKDEP; 0, the value that is always safe, while it was never set."""
+        command = self._commands.get("BLOCKDEP")
+        return 0 if command is None else command.fields["value"]
+
     def signed(self, register: str, bits: int = 16) -> int:
         """Return a register of `bits` bits as a signed number.  Raises CommandError like `value`."""
         value = self.value(register)
