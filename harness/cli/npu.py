@@ -32,7 +32,10 @@ _COMPILE_OPTIONS = (
         "--system-config", default="Ethos_U85_SYS_DRAM_Mid", show_default=True, help="Vela system config."
     ),
     click.option("--memory-mode", default="Sram_Only", show_default=True, help="Vela memory mode."),
-    click.option("--vela-config", type=click.Path(path_type=Path), help="Vela configuration file (.ini)."),
+)
+# Only where no cycles are shown: the speeds of memories in a configuration file of one's own are not read.
+_config_option = click.option(
+    "--vela-config", type=click.Path(path_type=Path), help="Vela configuration file (.ini)."
 )
 
 
@@ -53,6 +56,7 @@ def npu_group() -> None:
 @npu_group.command("disasm", epilog="Example: harness npu disasm ds_cnn | less")
 @click.argument("model")
 @_compile_options
+@_config_option
 def disasm_command(model: str, **chosen: Any) -> int:
     """Print MODEL's command stream.
 
@@ -99,7 +103,8 @@ def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | No
     inputs = read_inputs(input_paths, compiled) if input_paths else standard_inputs(compiled)[0].tensors
     folder = None if output_dir is None else output_folder(output_dir)
     inference = infer(compiled, inputs, memory)
-    click.echo(f"{compiled.name}: ran to its end, {inference.cycles} NPU cycles (estimate)")
+    where = f"estimate for {memory.system_config}, {memory.memory_mode}"
+    click.echo(f"{compiled.name}: ran to its end, {inference.cycles} NPU cycles ({where})")
     _show_outputs(compiled, inference.outputs, folder)
     return ExitCode.OK
 
@@ -153,6 +158,7 @@ def profile_command(
 @click.argument("left")
 @click.argument("right")
 @_compile_options
+@_config_option
 def diff_command(left: str, right: str, **chosen: Any) -> int:
     """Show the first command in which LEFT and RIGHT differ once compiled.
 

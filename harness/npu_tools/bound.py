@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from harness.sim.npu.cycles import KernelCycles, KernelWork, Memory, MemoryProfile, estimate
+from harness.sim.npu.cycles import KernelCycles, KernelWork, Memory, MemoryProfile
+from harness.sim.npu.cycles.kernel import kernel_cycles
 
 INSIDE = Memory.LUT  #: stands for memory inside the NPU: what lies there makes no traffic
 
@@ -56,13 +57,13 @@ _WITHOUT: dict[Bound, Change] = {
 
 
 def bound_of(chain: Sequence[KernelWork], cycles: KernelCycles, macs: int, profile: MemoryProfile) -> Bound:
-    """What bounds an operation with those chained to it; `cycles` is its estimate.
+    """What bounds an operation with those chained to it; `cycles` is their `kernel_cycles`.
 
     Where the memories take longest, it is the traffic without which they would be done soonest.
     """
     if cycles.memory >= cycles.total:
         needed = {
-            bound: estimate([change(work) for work in chain], macs, profile).memory
+            bound: kernel_cycles([change(work) for work in chain], macs, profile).memory
             for bound, change in _WITHOUT.items()
         }
         return min(needed, key=lambda bound: needed[bound])

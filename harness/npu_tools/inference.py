@@ -14,7 +14,7 @@ from harness.sim.npu import BusFault, NpuConfig, execute, parse_payload
 from harness.sim.npu.cycles import ProfileError, VelaProfile
 from harness.sim.npu.timing import estimate_stream
 
-ALIGNMENT = 64  #: bytes between the starts of regions; a multiple of every alignment the compiler asks for
+WINDOW = 1 << 32  #: bytes of address space for each region, more than any network uses
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,18 @@ class Inference:
 
 
 class _Regions:
-    """Memory that holds the regions one after another, and nothing else."""
+    """The regions, so far apart that an access beyond the end of one meets no other."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        rounded = [-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]
-        # Empty regions too get an address of their own, at which there are bytes only of the next one.
-        self.bases = [sum(rounded[:region]) for region in range(len(sizes))]
-        self._content: NDArray[np.uint8] = np.zeros(sum(rounded), np.uint8)
+        self.bases = [region * WINDOW for region in range(len(sizes))]
+        self._content: list[NDArray[np.uint8]] = [np.zeros(size, np.uint8) for size in sizes]
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
         """The bytes at an address, as the NPU sees them.  Raises BusFault outside all regions."""
-        if address < 0 or address + size > len(self._content):
+        region, offset = divmod(address, WINDOW)
+        if region >= len(self._content) or offset + size > len(self._content[region]):
             raise BusFault(address, size)
-        return self._content[address : address + size]
+        return self._content[region][offset : offset + size]
 
     def tensor(self, tensor: Tensor) -> NDArray[np.uint8]:
         """The bytes of a network input or output."""
@@ -60,7 +59,7 @@ def infer(compiled: CompiledModel, inputs: Sequence[bytes], memory: VelaProfile)
             _end(compiled.outputs),
         )
     )
-    regions.view(0, len(compiled.weights))[:] = np.frombuffer(compiled.weights, np.uint8)
+    regions.view(regions.bases[0], len(compiled.weights))[:] = np.frombuffer(compiled.weights, np.uint8)
     for tensor, data in zip(compiled.inputs, inputs, strict=True):
         regions.tensor(tensor)[:] = np.frombuffer(data, np.uint8)
     stream = parse_payload(compiled.command_stream).stream

@@ -5,7 +5,8 @@ Every figure is an estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
@@ -14,10 +15,11 @@ from harness.errors import FirmwareFault, UsageError
 from harness.models.compiled import CompiledModel
 from harness.npu_tools.bound import Bound, bound_of
 from harness.npu_tools.disassembly import operation_name
-from harness.npu_tools.layers import Layer, NamedModel
+from harness.npu_tools.layers import Layer, Layers, NamedModel
 from harness.sim.npu import NpuConfig, cycles, parse_payload
 from harness.sim.npu.cycles.staging import with_origins
 from harness.sim.npu.program import Step, prepare
+from harness.sim.npu.stream import Command
 
 SCHEMA = 1  #: of `Profile.to_json`
 
@@ -31,7 +33,7 @@ class Operator:
 
     kinds: tuple[str, ...]  #: such as ("CONV",), or ("CONV", "ELEMENTWISE ADD") for a chain
     offsets: tuple[int, ...]  #: of the commands that start them, bytes from the start of the stream
-    layer: Layer | None
+    layer: Layer | None  #: a transfer's is the one whose weights and scales it brings
     shape: tuple[int, int, int] | None  #: height, width, depth of what is written; None for a transfer
     macs: int  #: products of the convolution or matrix product
     terms: dict[str, int]  #: by `TERMS`
@@ -79,6 +81,14 @@ class Profile:
     operators: tuple[Operator, ...]
     estimate: cycles.CycleEstimate  #: of the whole network
 
+    @property
+    def cycles_by_bound(self) -> dict[Bound, int]:
+        """The total by what decides the time, the largest part first."""
+        sums: Counter[Bound] = Counter()
+        for operator in self.operators:
+            sums[operator.bound] += operator.added
+        return {bound: added for bound, added in sums.most_common() if added}
+
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON has it."""
         model, total = self.model, self.estimate.total
@@ -92,6 +102,7 @@ class Profile:
             "total": {
                 "macs": sum(operator.macs for operator in self.operators),
                 "cycles": {"total": total, **_terms(self.estimate)},
+                "cycles_by_bound": self.cycles_by_bound,
                 "bytes": asdict(self.estimate.traffic),
                 "utilisation_percent": round(utilisation_percent(self.operators, total, model.macs), 2),
             },
@@ -111,7 +122,7 @@ def profile(model: NamedModel, memory: cycles.VelaProfile) -> Profile:
         raise FirmwareFault(f"{compiled.name} on the NPU model: {program.fault}")
     work = list(with_origins(step.operation.work(memory.regions) for step in program.steps))
     try:
-        operators = _operators(model, memory, program.steps, work)
+        operators = tuple(_operators(model, memory, program.steps, work))
         return Profile(compiled, memory, operators, cycles.estimate(work, compiled.macs, memory.memories))
     except cycles.ProfileError as error:
         raise UsageError(f"{compiled.name} does not fit these memories: {error}") from error
@@ -124,50 +135,76 @@ def utilisation_percent(operators: Iterable[Operator], elapsed: int, macs: int) 
 
 def _operators(
     model: NamedModel, memory: cycles.VelaProfile, steps: Sequence[Step], work: Sequence[cycles.Work]
-) -> tuple[Operator, ...]:
-    macs = model.compiled.macs
-    operators = []
+) -> Iterator[Operator]:
+    """One operator for each slot of the timetable."""
     total = 0
-    for slot in cycles.timetable(work, macs, memory.memories):
-        positions = [p for p in range(slot.first, slot.last + 1) if not isinstance(work[p], _WAITS)]
-        commands = [steps[position].command for position in positions]
-        chain = [item for item in work[slot.first : slot.last + 1] if isinstance(item, cycles.KernelWork)]
+    for slot in cycles.timetable(work, model.compiled.macs, memory.memories):
         added = max(0, slot.end - total)
         total += added
-        known = [model.layers[command.offset] for command in commands if command.offset in model.layers]
-        operators.append(
-            Operator(
-                kinds=tuple(map(operation_name, commands)),
-                offsets=tuple(command.offset for command in commands),
-                layer=known[0] if known else None,
-                shape=_size(chain[-1].ofm) if chain else None,
-                macs=sum(map(_products, chain)),
-                terms=dict.fromkeys(TERMS, 0) | {"memory": slot.memory}
-                if slot.kernel is None
-                else _terms(slot.kernel),
-                traffic=slot.traffic,
-                start=slot.start,
-                end=slot.end,
-                added=added,
-                bound=_bound(slot, chain, added, macs, memory),
-            )
-        )
-    return tuple(operators)
+        if slot.kernel is None:
+            yield _transfer(slot, added, steps[slot.first].command, _reader(model.layers, slot, steps, work))
+        else:
+            items = zip(steps[slot.first : slot.last + 1], work[slot.first : slot.last + 1], strict=True)
+            chain = [(step.command, item) for step, item in items if isinstance(item, cycles.KernelWork)]
+            yield _kernels(model, memory, slot.kernel, slot, added, chain)
 
 
-_WAITS = (cycles.KernelWait, cycles.DmaWait)
+def _transfer(slot: cycles.Slot, added: int, command: Command, layer: Layer | None) -> Operator:
+    return Operator(
+        kinds=(operation_name(command),),
+        offsets=(command.offset,),
+        layer=layer,
+        shape=None,
+        macs=0,
+        terms=dict.fromkeys(TERMS, 0) | {"memory": slot.memory},
+        traffic=slot.traffic,
+        start=slot.start,
+        end=slot.end,
+        added=added,
+        bound=Bound.DMA if added else Bound.HIDDEN,
+    )
 
 
-def _bound(
-    slot: cycles.Slot,
-    chain: Sequence[cycles.KernelWork],
-    added: int,
-    macs: int,
+def _kernels(
+    model: NamedModel,
     memory: cycles.VelaProfile,
-) -> Bound:
-    if not added:
-        return Bound.HIDDEN
-    return Bound.DMA if slot.kernel is None else bound_of(chain, slot.kernel, macs, memory.memories)
+    kernel: cycles.KernelCycles,
+    slot: cycles.Slot,
+    added: int,
+    chain: Sequence[tuple[Command, cycles.KernelWork]],
+) -> Operator:
+    commands, work = zip(*chain, strict=True)
+    offsets = tuple(command.offset for command in commands)
+    bound = bound_of(work, kernel, model.compiled.macs, memory.memories)
+    return Operator(
+        kinds=tuple(map(operation_name, commands)),
+        offsets=offsets,
+        layer=next((model.layers[offset] for offset in offsets if offset in model.layers), None),
+        shape=_size(work[-1].ofm),
+        macs=sum(map(_products, work)),
+        terms=_terms(kernel),
+        traffic=slot.traffic,
+        start=slot.start,
+        end=slot.end,
+        added=added,
+        bound=bound if added else Bound.HIDDEN,
+    )
+
+
+def _reader(
+    layers: Layers, slot: cycles.Slot, steps: Sequence[Step], work: Sequence[cycles.Work]
+) -> Layer | None:
+    """The layer of the first later operation whose weights and scales a transfer brings; None without any."""
+    copy = work[slot.first]
+    if not isinstance(copy, cycles.DmaWork) or copy.place is None:
+        return None
+    for step, item in zip(steps[slot.first :], work[slot.first :], strict=True):
+        if isinstance(item, cycles.KernelWork) and item.weights is not None:
+            place = item.weights.scale_place
+            inside = 0 <= place.offset - copy.place.offset < copy.size
+            if place.region == copy.place.region and inside:
+                return layers.get(step.command.offset)
+    return None
 
 
 def _terms(estimate: cycles.KernelCycles | cycles.CycleEstimate) -> dict[str, int]:

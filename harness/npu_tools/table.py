@@ -19,11 +19,10 @@ _TERMS = {"mac": "MAC", "output_stage": "out", "memory": "mem", "issue": "issue"
 """The terms of the estimate that have a column."""
 
 _FOOT = """\
-Every figure is an estimate. cycles: what an operation adds to the total. MAC, out(put stage), mem(ories),
-issue (of commands): cycles that each is busy, all at the same time. util: products, of those the MAC array
-could make. SRAM, ext.: bytes read and written. bound: what decides the time.\
+Every figure is an estimate. cycles: what an operation adds to the total. MAC, out(put stage),
+mem(ories), issue (of commands): cycles that each is busy, all at the same time. util: products, of
+those the MAC array could make. SRAM, ext.: bytes read and written. bound: what decides the time.\
 """
-
 
 Row = tuple[str, ...]
 
@@ -31,16 +30,17 @@ Row = tuple[str, ...]
 def print_profile(profile: Profile, console: Console, *, everything: bool = False) -> None:
     """Print the operations in order: all of them, or the most expensive and the rest as one line."""
     operators = profile.operators
-    shown = operators if everything or len(operators) <= SHOWN else _most_expensive(operators)
-    rest = [operator for operator in operators if operator not in shown]
+    shown, rest = (operators, []) if everything else _most_expensive(operators)
     outside = any(_external(operator) for operator in operators)
     rows = [_row(operator, profile, outside) for operator in shown]
     if rest:
-        added = sum(operator.added for operator in rest)
-        rows.append(("others", f"{len(rest)}, see --all", "", *_figures(rest, added, profile, outside), ""))
-    total = _figures(operators, profile.estimate.total, profile, outside)
-    rows.append(("total", "", "", *total, ""))
+        figures = _figures(rest, _added(rest), _elapsed(rest), profile, outside)
+        rows.append((f"{len(rest)} more", "--all", "", *figures, ""))
+    total = profile.estimate.total
+    rows.append(("total", "", "", *_figures(operators, total, total, profile, outside), ""))
     console.print(_table(profile, rows, outside))
+    parts = (f"{bound} {100 * added / total:.0f} %" for bound, added in profile.cycles_by_bound.items())
+    console.print(f"cycles by bound: {', '.join(parts)}", style="bold", highlight=False)
     console.print(_FOOT, style="dim", highlight=False, soft_wrap=True)
 
 
@@ -53,10 +53,14 @@ def compact(number: float) -> str:
     return f"{scaled:.0f}{unit}" if not unit or scaled >= 99.95 else f"{scaled:.3g}{unit}"
 
 
-def _most_expensive(operators: Sequence[Operator]) -> list[Operator]:
-    """The operations that add most, in the order of the stream."""
+def _most_expensive(operators: Sequence[Operator]) -> tuple[list[Operator], list[Operator]]:
+    """The operations that add most and the others, both in the order of the stream."""
     ranking = sorted(range(len(operators)), key=lambda index: -operators[index].added)
-    return [operators[index] for index in sorted(ranking[:SHOWN])]
+    chosen = set(ranking[:SHOWN])
+    parts: tuple[list[Operator], list[Operator]] = [], []
+    for index, operator in enumerate(operators):
+        parts[index not in chosen].append(operator)
+    return parts
 
 
 def _table(profile: Profile, rows: Sequence[Row], outside: bool) -> Table:
@@ -81,7 +85,7 @@ def _table(profile: Profile, rows: Sequence[Row], outside: bool) -> Table:
     for row in rows:
         if row is rows[-1]:
             table.add_section()
-        table.add_row(escape(row[0]), escape(_tail(row[1], room)), *row[2:])
+        table.add_row(escape(row[0]), escape(_shortened(row[1], room)), *row[2:])
     return table
 
 
@@ -89,29 +93,47 @@ def _row(operator: Operator, profile: Profile, outside: bool) -> Row:
     kind = "+".join(kind.removeprefix("ELEMENTWISE ") for kind in operator.kinds)
     if len(kind) > _KIND_WIDTH:
         kind = f"{kind[: _KIND_WIDTH - 1]}…"
-    layer = "" if operator.layer is None else operator.layer.short_name
+    layer = "" if operator.layer is None else f"{operator.layer.index} {operator.layer.short_name}"
     shape = "" if operator.shape is None else "x".join(map(str, operator.shape))
-    return (kind, layer, shape, *_figures([operator], operator.added, profile, outside), operator.bound)
+    return (
+        kind,
+        layer,
+        shape,
+        *_figures([operator], operator.added, _elapsed([operator]), profile, outside),
+        operator.bound,
+    )
 
 
-def _tail(name: str, width: int) -> str:
-    """The end of a name, which tells layers apart."""
-    return name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
+def _shortened(layer: str, width: int) -> str:
+    """A layer's number and as much of the end of its name as fits: the ends tell layers apart."""
+    if len(layer) <= width:
+        return layer
+    number, _, name = layer.partition(" ")
+    return f"{number} …{name[len(layer) - width + 1 :]}"
 
 
 def _external(operator: Operator) -> int:
     return operator.traffic.external_read + operator.traffic.external_written
 
 
-def _figures(operators: Sequence[Operator], added: int, profile: Profile, outside: bool) -> Row:
-    """The numbers of one line, for operations that together add `added` cycles."""
+def _added(operators: Sequence[Operator]) -> int:
+    return sum(operator.added for operator in operators)
+
+
+def _elapsed(operators: Sequence[Operator]) -> int:
+    """The time of each, whether or not something else runs beside it."""
+    return sum(operator.end - operator.start for operator in operators)
+
+
+def _figures(operators: Sequence[Operator], added: int, elapsed: int, profile: Profile, outside: bool) -> Row:
+    """The numbers of one line, for operations that add `added` cycles to the total and take `elapsed`."""
     sram = sum(operator.traffic.sram_read + operator.traffic.sram_written for operator in operators)
     external = sum(map(_external, operators))
     return (
         compact(sum(operator.macs for operator in operators)),
         _spaced(added),
         *(compact(sum(operator.terms[term] for operator in operators)) for term in _TERMS),
-        f"{utilisation_percent(operators, added, profile.model.macs):.0f}%",
+        f"{utilisation_percent(operators, elapsed, profile.model.macs):.0f}%",
         *map(compact, [sram, external] if outside else [sram]),
     )
 

@@ -6,24 +6,36 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from harness.cli.command_line import run_command_line
+from harness.models.catalog import load_model
 from harness.models.reference_networks import reference_network
+from harness.models.vela import CompileOptions, compile_model
 
 WIDTH, SCREEN = 100, 40
 
 
-def harness(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "harness.cli", "npu", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=120,
-    )
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def harness(capfd, monkeypatch, tmp_path) -> Callable[..., Done]:
+    """A function that runs a `harness npu` command in this process, in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Done:
+        code = run_command_line(["npu", *map(str, arguments)])
+        return Done(code, *capfd.readouterr())
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -41,40 +53,39 @@ def harness(*arguments: object, cwd: Path | None = None) -> subprocess.Completed
         (["diff", "ds_cnn"], 2, "Missing argument 'RIGHT'"),
     ],
 )
-def test_bad_input_gets_one_clear_line_and_its_exit_code(arguments, code, said, tmp_path):
-    done = harness(*arguments, cwd=tmp_path)
+def test_bad_input_gets_one_clear_line_and_its_exit_code(harness, arguments, code, said):
+    done = harness(*arguments)
     assert done.returncode == code, done.stderr
     assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("mode", ["Sram_Only", "Dedicated_Sram"])
-def test_a_profile_fits_a_screen(mode):
+def test_a_profile_fits_a_screen(harness, mode):
     done = harness("profile", "ds_cnn", "--memory-mode", mode)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert max(map(len, lines)) <= WIDTH + len("MAC array")  # the last lines are sentences, wrapped by hand
-    assert max(len(line) for line in lines if "─" in line or "CONV" in line) <= WIDTH
+    assert max(map(len, lines)) <= WIDTH
     assert len(lines) <= SCREEN
-    assert "…k" not in done.stdout
+    assert not re.search(r"\d…", done.stdout), "a number is cut off"
     assert "estimate" in done.stdout
 
 
-def test_all_operations_of_a_long_network_are_shown_when_asked_for():
+def test_all_operations_of_a_long_network_are_shown_when_asked_for(harness):
     short, long = harness("profile", "ds_cnn"), harness("profile", "ds_cnn", "--all")
-    hidden = int(re.search(r"(\d+), see --all", short.stdout)[1])
+    hidden = int(re.search(r"^(\d+) more +--all", short.stdout, re.MULTILINE)[1])
     assert len(long.stdout.splitlines()) == len(short.stdout.splitlines()) + hidden - 1
-    assert "see --all" not in long.stdout
+    assert "--all" not in long.stdout
 
 
-def test_a_profile_as_json_can_be_printed_and_written(tmp_path):
-    printed = harness("profile", "ds_cnn", "--json", "-", cwd=tmp_path)
-    harness("profile", "ds_cnn", "--json", "p.json", "--trace", "t.json", cwd=tmp_path)
+def test_a_profile_as_json_can_be_printed_and_written(harness, tmp_path):
+    printed = harness("profile", "ds_cnn", "--json", "-")
+    harness("profile", "ds_cnn", "--json", "p.json", "--trace", "t.json")
     assert json.loads(printed.stdout) == json.loads((tmp_path / "p.json").read_text())
     assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
 
 
-def test_a_stream_in_words_names_each_operation_and_its_layer():
+def test_a_stream_in_words_names_each_operation_and_its_layer(harness):
     done = harness("disasm", "ds_cnn")
     lines = done.stdout.splitlines()
     assert lines[0] == "CONV: layer 0 CONV_2D layer0/conv_2d"
@@ -84,9 +95,9 @@ def test_a_stream_in_words_names_each_operation_and_its_layer():
     assert lines[-1].split()[1] == "OP_STOP"
 
 
-def test_a_network_runs_without_firmware_and_gives_what_it_gives_with_it(tmp_path):
+def test_a_network_runs_without_firmware_and_gives_what_it_gives_with_it(harness, tmp_path):
     np.save(tmp_path / "in.npy", np.arange(490, dtype=np.uint8).view(np.int8).reshape(1, 49, 10, 1))
-    alone = harness("run", "ds_cnn", "--input", "in.npy", "--output-dir", "alone", cwd=tmp_path)
+    alone = harness("run", "ds_cnn", "--input", "in.npy", "--output-dir", "alone")
     assert alone.returncode == 0, alone.stderr
     subprocess.run(
         [sys.executable, "-m", "harness.cli", "run", "ds_cnn", "--input", "in.npy", "--output-dir", "board"],
@@ -99,10 +110,7 @@ def test_a_network_runs_without_firmware_and_gives_what_it_gives_with_it(tmp_pat
     assert np.array_equal(*outputs)
 
 
-def test_an_npu_fault_is_one_line_and_an_exit_code_of_its_own(tmp_path):
-    from harness.models.catalog import load_model
-    from harness.models.vela import CompileOptions, compile_model
-
+def test_an_npu_fault_is_one_line_and_an_exit_code_of_its_own(harness, tmp_path):
     compiled = compile_model(load_model("ds_cnn"), CompileOptions(256))
     path = tmp_path / "broken.npz"
     _write_raw(path, compiled.command_stream[:-4] + (0x3FF).to_bytes(4, "little"), compiled)
@@ -112,14 +120,14 @@ def test_an_npu_fault_is_one_line_and_an_exit_code_of_its_own(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_equal_models_differ_in_nothing(tmp_path):
+def test_equal_models_differ_in_nothing(harness, tmp_path):
     (tmp_path / "copy.tflite").write_bytes(reference_network("ds_cnn"))
-    done = harness("diff", "ds_cnn", "copy.tflite", cwd=tmp_path)
+    done = harness("diff", "ds_cnn", "copy.tflite")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["the command streams are equal", "the weights are equal"]
 
 
-def test_different_models_end_with_exit_code_1_and_show_the_first_command():
+def test_different_models_end_with_exit_code_1_and_show_the_first_command(harness):
     done = harness("diff", "ds_cnn", "resnet8")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("the command streams differ before CONV: layer 0 CONV_2D layer0/conv_2d")

@@ -43,6 +43,13 @@ def test_a_command_that_is_not_modelled_is_named(named):
         infer(replace(compiled, command_stream=bytes(stream)), standard_inputs(compiled)[0].tensors, FAST)
 
 
+def test_an_access_beyond_the_end_of_a_region_is_a_bus_fault(named):
+    compiled = named("ds_cnn").compiled
+    small = replace(compiled, scratch_size=compiled.scratch_size - 1)
+    with pytest.raises(FirmwareFault, match=r"bus fault at stream offset .*: region 1"):
+        infer(small, standard_inputs(compiled)[0].tensors, FAST)
+
+
 def test_a_stream_that_writes_to_flash_is_refused(named):
     compiled = named("ds_cnn").compiled
     flash = VelaProfile("Ethos_U85_SYS_Flash_Low", "Shared_Sram")

@@ -77,10 +77,23 @@ def test_a_layer_that_reads_its_input_from_slow_memory_is_bound_by_it(profiled):
     assert first.bound is Bound.IFM_READ
 
 
+def test_a_layer_whose_scales_came_from_slow_memory_is_bound_by_them(profiled):
+    # The estimate has scales take the time of the memory that they were copied from, as the compiler's has.
+    assert profiled("ds_cnn", "Dedicated_Sram").operators[7].bound is Bound.SCALE_READ
+
+
 def test_a_transfer_beneath_other_work_adds_nothing(profiled):
     transfers = [o for o in profiled("resnet8", "Dedicated_Sram").operators if o.kinds == ("DMA",)]
     assert {(o.added == 0, o.bound) for o in transfers} == {(True, Bound.HIDDEN), (False, Bound.DMA)}
     assert all(o.traffic.external_read for o in transfers)
+
+
+def test_a_transfer_is_named_after_the_layer_that_it_brings_weights_for(profiled):
+    operators = profiled("ds_cnn", "Dedicated_Sram").operators
+    layers = [o.layer for o in operators if o.kinds == ("DMA",)]
+    assert layers[0] == next(o.layer for o in operators if o.macs)
+    weighted = [o.layer for o in operators if o.macs]
+    assert [layer for layer in layers if layer is not None] == weighted
 
 
 def test_slower_memory_costs_cycles_and_moves_its_bytes_outside(named):
