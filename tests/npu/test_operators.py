@@ -186,7 +186,7 @@ class TestElementwise:
     @pytest.mark.parametrize(
         ("mode", "more", "reason"),
         [
-            (Elementwise.DIV, {}, "DIV is not modelled"),
+            (Elementwise.LSR, {}, "LSR is not modelled"),
             (Elementwise.MUL, {"IFM2_SCALE": {"scale": 3}}, "scaled inputs"),
             (Elementwise.SHR, {"OFM_SCALE": {"scale": 3}}, "scaled output"),
             (Elementwise.SHL, {"IFM2_PRECISION": {"signed": 1, "precision": 0}}, "differ in element size"),
@@ -196,6 +196,10 @@ class TestElementwise:
     def test_what_is_not_modelled_is_refused(self, bench, mode, more, reason):
         with pytest.raises(CommandError, match=reason):
             apply(bench, mode, [1], [1], **more)
+
+    def test_division_by_zero_is_refused(self, bench):
+        with pytest.raises(CommandError, match="division by zero"):
+            apply(bench, Elementwise.DIV, [1], [0])
 
 
 class TestPooling:
@@ -268,8 +272,8 @@ class TestPooling:
             ({"IFM_PAD_TOP": 5}, "padding leaves"),
             ({"IFM_PAD_TOP": 2, "KERNEL_STRIDE": {"y_low": 1}}, "nothing but padding"),
             ({"IFM_DEPTH_M1": 4}, "from 5 to 1 channels"),
-            ({"ACC_FORMAT": {"input": 1}}, "KEEP accumulators"),
-            ({"ACC_FORMAT": {"output": 1}}, "keeping the accumulators"),
+            ({"ACC_FORMAT": {"input": 1}}, "from or to accumulators"),
+            ({"ACC_FORMAT": {"output": 1}}, "from or to accumulators"),
             ({"ACC_FORMAT": {"microblock": 7}}, "undefined value 7"),
             ({"KERNEL_STRIDE": {"dilation_x": 1}}, "dilation"),
             ({"KERNEL_WIDTH_M1": 0xFFFF, "KERNEL_HEIGHT_M1": 0xFFFF}, "larger than"),
@@ -521,6 +525,5 @@ class TestDma:
         with pytest.raises(CommandError, match="list of rows"):
             self.by_list(bench, memory, [row], "SRC")
 
-    def test_list_in_one_dimension_is_refused(self, bench, memory):
-        with pytest.raises(CommandError, match="indexed"):
-            self.by_list(bench, memory, [0], "SRC", mode=0)
+    def test_list_in_one_dimension_names_one_row(self, bench, memory):
+        assert self.by_list(bench, memory, [3], "SRC", mode=0) == [6, 7] + 6 * [0xA5]

@@ -56,11 +56,14 @@ class Convolution:
         )
         multiply = _depthwise if self._is_depthwise else _dense
         accumulators = multiply(self.window.windows(padded), matrix.values).astype(np.int64)
-        accumulators += channels.bias
+        accumulators = self.output.resume(machine, accumulators)
+        if self.output.ends:  # biases are the output stage's: parts of a sum come with the same ones each
+            accumulators += channels.bias
         largest = matrix.largest + channels.largest
-        if largest >= self.blocks.accumulator_limit:
+        if self.output.resumes or largest >= self.blocks.accumulator_limit:
             self.blocks.check_accumulators(accumulators)
-        self.output.finish(machine, accumulators, largest, channels.scale)
+        bound = None if self.output.resumes else largest
+        self.output.finish(machine, accumulators, bound, channels.scale)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
@@ -111,8 +114,8 @@ def _depthwise(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> N
 
 def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Convolution:
     """Read the registers of a CONV or DEPTHWISE operation.  Raises CommandError."""
-    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.RESET:
-        raise CommandError("a convolution that continues earlier accumulators is not modelled")
+    if registers.enum(AccInput, "ACC_FORMAT", "input") is AccInput.IFM2:
+        raise CommandError("a convolution that starts from IFM2 is not modelled")
     output = output_stage(registers, per_channel=True)
     ifm_depth = registers.value("IFM_DEPTH_M1") + 1
     if depthwise and ifm_depth != output.shape[2]:

@@ -68,32 +68,43 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Indexed:
-    """One DMA_START that reads (gather) or writes (scatter) the rows that a list names."""
+    """One DMA_START that reads (gather) or writes (scatter) the rows that a list names.
+
+    The list has an int32 for every row of a plane, then `list_gap` bytes before those of the next plane.
+    """
 
     transfer: Transfer
     scatter: bool
     list_region: int
     list_address: int
+    list_gap: int
     last_row: int
 
     def run(self, machine: Machine) -> None:
         """Copy.  Raises CommandError, AccessFault."""
-        _, rows, length = self.transfer.shape
-        listed = (
-            machine.view(self.list_region, self.list_address, 4 * rows, Channel.DMA_READ).copy().view("<i4")
-        )
+        planes, rows, length = self.transfer.shape
+        listed = self._listed(machine)
+        in_order, by_list = (planes, rows, length), (planes, int(listed.max()) + 1, length)
+        source, destination = (in_order, by_list) if self.scatter else (by_list, in_order)
+        read = self.transfer.source.view(machine, source, Channel.DMA_READ)
+        write = self.transfer.destination.view(machine, destination, Channel.DMA_WRITE)
+        plane = np.arange(planes)[:, None]
+        if self.scatter:
+            write[plane, listed] = read
+        else:
+            write[...] = read[plane, listed]
+
+    def _listed(self, machine: Machine) -> NDArray[np.int32]:
+        planes, rows, _ = self.transfer.shape
+        stride = 4 * rows + self.list_gap
+        size = (planes - 1) * stride + 4 * rows
+        memory = machine.view(self.list_region, self.list_address, size, Channel.DMA_READ)
+        listed: NDArray[np.int32] = np.ndarray((planes, rows), "<i4", memory.data, strides=(stride, 4)).copy()
         if listed.min() < 0 or listed.max() > self.last_row:
             raise CommandError(
                 f"the list of rows names {listed.min()} to {listed.max()}, of 0 to {self.last_row}"
             )
-        in_order, by_list = (1, rows, length), (1, int(listed.max()) + 1, length)
-        source, destination = (in_order, by_list) if self.scatter else (by_list, in_order)
-        read = self.transfer.source.view(machine, source, Channel.DMA_READ)[0]
-        write = self.transfer.destination.view(machine, destination, Channel.DMA_WRITE)[0]
-        if self.scatter:
-            write[listed] = read
-        else:
-            write[...] = read[listed]
+        return listed
 
     def work(self, memories: Memories) -> cycles.DmaWork:
         """Describe the transfer to the cycle estimate."""
@@ -114,25 +125,26 @@ def transfer(registers: Registers) -> Transfer | Indexed:
     )
     if min(shape) < 1 or shape[0] * shape[1] * shape[2] > MAX_BYTES:
         raise CommandError(f"a transfer of {' x '.join(map(str, shape))} bytes")
-    plain = Transfer(shape, _end(registers, "SRC", mode), _end(registers, "DST", mode))
     gather, scatter = (bool(registers.value(f"DMA0_{end}_REGION", "indexed")) for end in ("SRC", "DST"))
+    plain = Transfer(shape, _end(registers, "SRC", mode, gather), _end(registers, "DST", mode, scatter))
     if not gather and not scatter:
         return plain
-    if mode is not StrideMode.D2 or (gather and scatter):
-        raise CommandError("a transfer indexed at both ends, or not of two dimensions, is not modelled")
+    if gather and scatter:
+        raise CommandError("a transfer indexed at both ends is not modelled")
     return Indexed(
         plain,
         scatter,
         registers.value("DMA0_IDX_REGION"),
         registers.value("DMA0_IDX"),
+        registers.value("DMA0_IDX_SKIP1") if mode is StrideMode.D3 else 0,
         registers.value("DMA0_IDX_MAX"),
     )
 
 
-def _end(registers: Registers, name: str, mode: StrideMode) -> End:
+def _end(registers: Registers, name: str, mode: StrideMode, indexed: bool) -> End:
     region = f"DMA0_{name}_REGION"
     plane = registers.value(f"DMA0_{name}_STRIDE1") if mode is StrideMode.D3 else 0
-    row = 0 if mode is StrideMode.D1 else registers.value(f"DMA0_{name}_STRIDE0")
+    row = 0 if mode is StrideMode.D1 and not indexed else registers.value(f"DMA0_{name}_STRIDE0")
     return End(
         registers.value(region, "region"),
         registers.enum(RegionMode, region, "mode") is RegionMode.INTERNAL,

@@ -76,6 +76,14 @@ def _check_amount(amount: Int) -> None:
         raise CommandError(f"shifts by {amount.min()} to {amount.max()} bits are not modelled")
 
 
+def _quotient(_: Arithmetic, dividend: Int, divisor: Int) -> Int:
+    """Divide, rounding towards zero as TensorFlow Lite's and TOSA's integer divisions do."""
+    if not divisor.all():
+        raise CommandError("a division by zero is not modelled")
+    quotient: Int = np.abs(dividend) // np.abs(divisor)
+    return np.where((dividend < 0) == (divisor < 0), quotient, -quotient)
+
+
 def _leading_zeros(_: Arithmetic, values: Int) -> Int:
     # frexp's exponent of n > 0 is the number of bits in n; 32 bits are exact in float64.
     return _WORD - np.frexp((values & 0xFFFFFFFF).astype(np.float64))[1].astype(np.int64)
@@ -112,6 +120,7 @@ _MODES = {
     Elementwise.CLZ: _Mode(_leading_zeros, operands=1, word_only=True),
     Elementwise.SHR: _Mode(_shift_right),
     Elementwise.SHL: _Mode(_shift_left, word_only=True),
+    Elementwise.DIV: _Mode(_quotient, word_only=True),
     Elementwise.CMP_EQ: _Mode(_compare(operator.eq), scales=2),
     Elementwise.CMP_NE: _Mode(_compare(operator.ne), scales=2),
     Elementwise.CMP_GE: _Mode(_compare(operator.ge), scales=2),
@@ -124,12 +133,18 @@ _MODES = {
 }
 
 
+_UNSCALED = (Elementwise.SHR, Elementwise.SHL, Elementwise.CLZ, Elementwise.DIV)
+"""Modes whose output is not scaled (Vela 5.2, regor/architecture/ethosu85/ethos_u85_constraints.cpp)."""
+
+
 def elementwise(registers: Registers, mode: Elementwise) -> Arithmetic:
     """Read the registers of an ELEMENTWISE operation.  Raises CommandError."""
     rule = _MODES.get(mode)
     if rule is None:
         raise CommandError(f"elementwise mode {mode.name} is not modelled")
     output = output_stage(registers, per_channel=False)
+    if not output.ends:
+        raise CommandError(f"{mode.name} that leaves its result in the accumulators is not modelled")
     names = ("IFM", "IFM2")[: rule.operands]
     scales = tuple(
         Scale.from_register(registers, f"{name}_SCALE")
@@ -146,7 +161,7 @@ def elementwise(registers: Registers, mode: Elementwise) -> Arithmetic:
     if mode is Elementwise.MUL and wide:
         # The multiplier of OFM_SCALE has no room beside a 64-bit product: only the shift applies.
         output = replace(output, scale=replace(output.scale, multiplier=np.array(1)))
-    elif mode in (Elementwise.SHR, Elementwise.SHL, Elementwise.CLZ) and not output.scale.is_one:
+    elif mode in _UNSCALED and not output.scale.is_one:
         raise CommandError(f"{mode.name} with a scaled output is not modelled")
     return Arithmetic(
         mode,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +12,16 @@ from harness.sim.npu.activation import Lut, lut_from_registers
 from harness.sim.npu.faults import CommandError
 from harness.sim.npu.feature_map import Chained, InMemory, Shape, element_type, stored, zero_point
 from harness.sim.npu.machine import Machine
-from harness.sim.npu.opcodes import AccOutput, ClipRange, Reverse, ScaleMode, Transpose
+from harness.sim.npu.opcodes import AccInput, AccOutput, ClipRange, Reverse, ScaleMode, Transpose
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.scaling import Scale
 
+Int = NDArray[np.int64]
+
 _AXES = {"H": 0, "W": 1, "C": 2}
+
+_ACCUMULATORS = 8
+"""The accumulators that one operation leaves to the next: a chaining buffer beside those of OFM_REGION."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,19 @@ class OutputStage:
     transpose: tuple[int, int, int]
     reverse: int | None
     ofm: InMemory | Chained
+    resumes: bool = False  #: goes on with the accumulators that the operation before left
+    ends: bool = True  #: False leaves the accumulators to the next operation, and writes nothing
+
+    def resume(self, machine: Machine, values: Int, combine: Callable[[Int, Int], Int] = np.add) -> Int:
+        """Return `values`, combined with earlier accumulators where there are any.  Raises CommandError."""
+        if not self.resumes:
+            return values
+        return combine(machine.chained(_ACCUMULATORS, self.shape, values.dtype).astype(np.int64), values)
 
     def finish(
         self,
         machine: Machine,
-        accumulators: NDArray[np.int64],
+        accumulators: Int,
         largest: int | None = None,
         per_channel: Scale | None = None,
     ) -> None:
@@ -42,6 +56,9 @@ class OutputStage:
 
         `largest` is a bound of their size, where one is known.
         """
+        if not self.ends:
+            machine.chain(_ACCUMULATORS, accumulators)
+            return
         values = (per_channel or self.scale).apply(accumulators, largest) + self.zero_point
         np.maximum(values, self.clip[0], out=values)
         np.minimum(values, self.clip[1], out=values)
@@ -67,8 +84,6 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
     mode = ScaleMode.PER_CHANNEL if per_channel else ScaleMode.GLOBAL
     if registers.enum(ScaleMode, "OFM_PRECISION", "scale_mode") is not mode:
         raise CommandError(f"this operation is modelled with {mode.name.lower()} scales only")
-    if registers.enum(AccOutput, "ACC_FORMAT", "output") is AccOutput.DISABLE:
-        raise CommandError("keeping the accumulators for the next operation is not modelled")
     shape = ofm_shape(registers)
     lut = lut_from_registers(registers)
     order = registers.enum(Transpose, "OFM_PRECISION", "transpose")
@@ -76,6 +91,8 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
     reverse = registers.enum(Reverse, "OFM_PRECISION", "reverse")
     if order is not Transpose.HWC and reverse is not Reverse.NONE:
         raise CommandError("transposing and reversing an OFM at once is not modelled")
+    ends = registers.enum(AccOutput, "ACC_FORMAT", "output") is AccOutput.ENABLE
+    written = shape[axes[0]], shape[axes[1]], shape[axes[2]]
     return OutputStage(
         shape,
         Scale.from_register(registers, "OFM_SCALE"),
@@ -84,7 +101,11 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
         lut,
         axes,
         None if reverse is Reverse.NONE else _AXES[reverse.name],
-        stored(registers, "OFM", (shape[axes[0]], shape[axes[1]], shape[axes[2]])),
+        stored(registers, "OFM", written)
+        if ends
+        else Chained(written, element_type(registers, "OFM"), _ACCUMULATORS),
+        registers.enum(AccInput, "ACC_FORMAT", "input") is AccInput.KEEP,
+        ends,
     )
 
 

@@ -60,6 +60,14 @@ _REDUCE: dict[Pooling, tuple[int, Callable[[Int, Window], Int]]] = {
 """What padding counts as, and how [height, width, kernel height, kernel width, depth] becomes the OFM."""
 
 
+_COMBINE: dict[Pooling, Callable[[Int, Int], Int]] = {
+    Pooling.MAX: np.maximum,
+    Pooling.MIN: np.minimum,
+    Pooling.SUM: np.add,
+}
+"""How a pooling that comes in parts, each with some elements of every window, becomes one."""
+
+
 @dataclass(frozen=True)
 class Pool:
     """One POOL operation that looks at windows."""
@@ -76,8 +84,11 @@ class Pool:
         fill, reduce = _REDUCE[self.mode]
         ifm = self.ifm.read(machine, Channel.IFM)
         padded = self.window.pad(ifm, self.zero_point, fill=fill, dtype=np.dtype(np.int64))
-        accumulators = reduce(self.window.windows(padded), self.window)
-        self.blocks.check_accumulators(accumulators)
+        accumulators = self.output.resume(
+            machine, reduce(self.window.windows(padded), self.window), _COMBINE.get(self.mode, np.add)
+        )
+        if self.output.ends:
+            self.blocks.check_accumulators(accumulators)
         self.output.finish(machine, accumulators, self.blocks.accumulator_limit)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
@@ -123,11 +134,12 @@ def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:
         return PassThrough(
             stored(registers, "IFM2", output.shape), zero_point(registers, "IFM2"), output, blocks
         )
-    if source is not AccInput.RESET:
-        raise CommandError(f"pooling that starts from {source.name} accumulators is not modelled")
+    continued = source is not AccInput.RESET or not output.ends
+    if source is AccInput.IFM2 or (continued and mode not in _COMBINE):
+        raise CommandError(f"{mode.name} pooling from or to accumulators ({source.name}) is not modelled")
     ifm_depth = registers.value("IFM_DEPTH_M1") + 1
     window = window_from_registers(registers, output.shape[:2], ifm_depth)
-    if not window.valid.all():
+    if not continued and not window.valid.all():
         raise CommandError("pooling of windows that see nothing but padding is not modelled")
     if output.shape[2] != (1 if mode is Pooling.REDUCE_SUM else ifm_depth):
         raise CommandError(f"{mode.name} pooling from {ifm_depth} to {output.shape[2]} channels")

@@ -36,7 +36,7 @@ class Product:
             source.read(machine, Channel.IFM)[0].astype(np.float64) - zero
             for source, zero in zip((self.ifm, self.ifm2), self.zero_points, strict=True)
         )
-        accumulators = (left @ right.T).astype(np.int64)[None]
+        accumulators = self.output.resume(machine, (left @ right.T).astype(np.int64)[None])
         self.blocks.check_accumulators(accumulators)
         self.output.finish(machine, accumulators)
 
@@ -47,8 +47,8 @@ class Product:
 
 def product(registers: Registers) -> Product:
     """Read the registers of a CONV whose weights are IFM2.  Raises CommandError."""
-    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.RESET:
-        raise CommandError("a product that continues earlier accumulators is not modelled")
+    if registers.enum(AccInput, "ACC_FORMAT", "input") is AccInput.IFM2:
+        raise CommandError("a product of feature maps cannot start from IFM2, its second factor")
     output = output_stage(registers, per_channel=False)
     height, width, depth = output.shape
     length = registers.value("IFM_DEPTH_M1") + 1

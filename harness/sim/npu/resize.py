@@ -76,9 +76,9 @@ class Resizing:
 
 def resize(registers: Registers, mode: Resize) -> Resizing:
     """Read the registers of a RESIZE operation.  Raises CommandError."""
-    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.RESET:
-        raise CommandError("a resize that continues earlier accumulators is not modelled")
     output = output_stage(registers, per_channel=False)
+    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.RESET or not output.ends:
+        raise CommandError("a resize from or to accumulators is not modelled")
     height, width, depth = output.shape
     rows, columns = _axis(registers, "Y", "HEIGHT", height), _axis(registers, "X", "WIDTH", width)
     if registers.value("IFM_DEPTH_M1") + 1 != depth:
