@@ -13,8 +13,9 @@ from harness.errors import ExitCode, UsageError
 from harness.models.compiled import MAC_COUNTS
 
 if TYPE_CHECKING:
+    from harness.models.catalog import ModelSource
     from harness.models.compiled import CompiledModel
-    from harness.npu_tools.layers import NamedModel
+    from harness.models.vela import CompileOptions
     from harness.sim.npu.cycles import VelaProfile
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -64,10 +65,10 @@ def disasm_command(model: str, **chosen: Any) -> int:
     from.
     """
     from harness.npu_tools.disassembly import by_operation, disassemble
-    from harness.npu_tools.layers import origin
+    from harness.npu_tools.layers import compile_with_layers, origin
     from harness.sim.npu import parse_payload
 
-    named = _compile(model, chosen)
+    named = compile_with_layers(*_request(model, chosen))
     stream = parse_payload(named.compiled.command_stream).stream
     for instructions in by_operation(disassemble(named.compiled.name, stream)):
         last = instructions[-1]
@@ -95,11 +96,12 @@ def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | No
     Exit code: 0 the network ran, 2 wrong input, 3 Vela is missing or failed, 4 the NPU reported a fault.
     """
     from harness.models.inputs import standard_inputs
+    from harness.models.vela import compile_model
     from harness.npu_tools.inference import infer
     from harness.npu_tools.tensor_files import output_folder, read_inputs
 
     memory = _memory(chosen)
-    compiled = _compile(model, chosen).compiled
+    compiled = compile_model(*_request(model, chosen))
     inputs = read_inputs(input_paths, compiled) if input_paths else standard_inputs(compiled)[0].tensors
     folder = None if output_dir is None else output_folder(output_dir)
     inference = infer(compiled, inputs, memory)
@@ -121,8 +123,8 @@ def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | No
 @click.option(
     "--trace",
     "trace_path",
-    type=click.Path(path_type=Path),
-    help="Write a timeline for Perfetto or chrome://tracing; 1000 cycles are a microsecond.",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Write a timeline for Perfetto or chrome://tracing, a microsecond for 1000 cycles; - prints it.",
 )
 @_compile_options
 def profile_command(
@@ -136,21 +138,21 @@ def profile_command(
     from rich.console import Console
 
     from harness.cli.table import WIDTH
+    from harness.npu_tools.layers import compile_with_layers
     from harness.npu_tools.profile import profile
     from harness.npu_tools.table import print_profile
     from harness.npu_tools.trace import to_trace
 
-    _check_writable(json_path, trace_path)
+    files = [path for path in (json_path, trace_path) if path is not None]
+    _check(files)
     memory = _memory(chosen)
-    found = profile(_compile(model, chosen), memory)
-    if trace_path is not None:
-        trace_path.write_text(json.dumps(to_trace(found)) + "\n")
-    if json_path == _STANDARD_OUTPUT:
-        click.echo(json.dumps(found.to_json(), indent=1))
-        return ExitCode.OK
+    found = profile(compile_with_layers(*_request(model, chosen)), memory)
     if json_path is not None:
-        json_path.write_text(json.dumps(found.to_json(), indent=1) + "\n")
-    print_profile(found, Console(width=WIDTH), everything=everything)
+        _write(json_path, json.dumps(found.to_json(), indent=1))
+    if trace_path is not None:
+        _write(trace_path, json.dumps(to_trace(found)))
+    if _STANDARD_OUTPUT not in files:
+        print_profile(found, Console(width=WIDTH), everything=everything)
     return ExitCode.OK
 
 
@@ -165,20 +167,21 @@ def diff_command(left: str, right: str, **chosen: Any) -> int:
     Exit code: 0 streams and weights are equal, 1 they differ.
     """
     from harness.npu_tools.difference import compare_models
+    from harness.npu_tools.layers import compile_with_layers
 
-    before, after = _compile(left, chosen), _compile(right, chosen)
+    before, after = (compile_with_layers(*_request(model, chosen)) for model in (left, right))
     comparison = compare_models(before.compiled, after.compiled)
     for line in comparison.lines(before.layers):
         click.echo(line)
     return ExitCode.OK if comparison.equal else ExitCode.FAILED
 
 
-def _compile(model: str, chosen: dict[str, Any]) -> NamedModel:
+def _request(model: str, chosen: dict[str, Any]) -> tuple[ModelSource, CompileOptions]:
+    """What is to be compiled, and how."""
     from harness.models.catalog import load_model
     from harness.models.vela import CompileOptions
-    from harness.npu_tools.layers import compile_with_layers
 
-    return compile_with_layers(load_model(model), CompileOptions(**chosen))
+    return load_model(model), CompileOptions(**chosen)
 
 
 def _memory(chosen: dict[str, Any]) -> VelaProfile:
@@ -204,10 +207,21 @@ def _show_outputs(compiled: CompiledModel, outputs: Sequence[bytes], folder: Pat
         click.echo(f"output {number} {tensor.name!r} {tensor.dtype} {shape}: {place}")
 
 
-def _check_writable(*paths: Path | None) -> None:
+def _check(files: Sequence[Path]) -> None:
     """Refuse files that cannot be written before any work is done.  Raises UsageError."""
-    for path in paths:
-        if path in (None, _STANDARD_OUTPUT):
-            continue
-        if path.is_dir() or not path.absolute().parent.is_dir():
+    if files.count(_STANDARD_OUTPUT) > 1:
+        raise UsageError("only one of --json and --trace can go to standard output")
+    for path in files:
+        if path != _STANDARD_OUTPUT and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise UsageError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write to a file, or print.  Raises UsageError."""
+    if path == _STANDARD_OUTPUT:
+        click.echo(text)
+        return
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error

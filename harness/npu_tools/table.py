@@ -39,8 +39,9 @@ def print_profile(profile: Profile, console: Console, *, everything: bool = Fals
     total = profile.estimate.total
     rows.append(("total", "", "", *_figures(operators, total, total, profile, outside), ""))
     console.print(_table(profile, rows, outside))
-    parts = (f"{bound} {100 * added / total:.0f} %" for bound, added in profile.cycles_by_bound.items())
-    console.print(f"cycles by bound: {', '.join(parts)}", style="bold", highlight=False)
+    shares = {bound: round(100 * added / total) for bound, added in profile.cycles_by_bound.items()}
+    parts = ", ".join(f"{bound} {share}%" for bound, share in shares.items() if share)
+    console.print(f"cycles by bound: {parts}", style="bold", highlight=False)
     console.print(_FOOT, style="dim", highlight=False, soft_wrap=True)
 
 

@@ -47,6 +47,7 @@ def harness(capfd, monkeypatch, tmp_path) -> Callable[..., Done]:
         (["profile", "ds_cnn", "--system-config", "Fast"], 2, "there is no system configuration Fast"),
         (["profile", "ds_cnn", "--json", "no/such/file.json"], 2, "cannot write no/such/file.json"),
         (["profile", "ds_cnn", "--trace", "no/such/file.json"], 2, "cannot write no/such/file.json"),
+        (["profile", "ds_cnn", "--trace", "-", "--json", "-"], 2, "only one of --json and --trace"),
         (["run", "ds_cnn", "--input", "missing.npy"], 2, "cannot read input missing.npy"),
         (["run", "ds_cnn", "--input", "a", "--input", "b"], 2, "has 1 inputs, 2 were given"),
         (["disasm", "missing.tflite"], 2, "missing.tflite does not exist"),

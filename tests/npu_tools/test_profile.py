@@ -10,10 +10,21 @@ from harness.models.catalog import REFERENCE_NETWORKS
 from harness.npu_tools.bound import Bound
 from harness.npu_tools.profile import TERMS, profile
 from harness.sim.npu import parse_payload
-from harness.sim.npu.cycles import VelaProfile
+from harness.sim.npu.cycles import Traffic, VelaProfile
 from harness.sim.npu.timing import estimate_stream
 
 MODES = ("Sram_Only", "Shared_Sram", "Dedicated_Sram")
+
+
+def discrepancies(operators, whole) -> set[str]:
+    """What of the whole estimate the operations do not add up to."""
+    sums = {term: sum(operator.terms[term] for operator in operators) for term in TERMS}
+    found = {term for term in TERMS if sums[term] != getattr(whole, term)}
+    if sum(operator.added for operator in operators) != whole.total:
+        found.add("total")
+    if sum((operator.traffic for operator in operators), Traffic()) != whole.traffic:
+        found.add("traffic")
+    return found
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -23,10 +34,12 @@ def test_operations_add_up_to_the_estimate_of_the_whole_network(profiled, networ
     stream = parse_payload(found.model.command_stream).stream
     whole = estimate_stream(stream, 256, VelaProfile("Ethos_U85_SYS_DRAM_Mid", mode))
     assert found.estimate == whole
-    assert sum(operator.added for operator in found.operators) == whole.total
-    for term in TERMS:
-        assert sum(operator.terms[term] for operator in found.operators) == getattr(whole, term), term
-    assert sum((o.traffic for o in found.operators[1:]), found.operators[0].traffic) == whole.traffic
+    assert discrepancies(found.operators, whole) == set()
+
+
+def test_a_forgotten_operation_would_be_noticed(profiled):
+    found = profiled("resnet8")
+    assert discrepancies(found.operators[1:], found.estimate) == {"total", "traffic", *TERMS}
 
 
 # The networks' own shapes, multiplied by hand: outputs times kernel times input channels.
@@ -60,8 +73,18 @@ def test_operations_chained_inside_the_npu_are_one_line(profiled):
     assert ("CONV", "ELEMENTWISE ADD") in kinds
 
 
-def test_a_large_convolution_in_fast_memory_is_bound_by_the_mac_array(profiled):
-    assert profiled("resnet8").operators[1].bound is Bound.MAC
+@pytest.mark.parametrize(
+    ("network", "layer", "bound"),
+    [
+        ("resnet8", 1, Bound.MAC),  # 3x3 kernels on 16 channels
+        ("resnet8", 6, Bound.WEIGHT_DECODER),  # 1x1 kernels: a weight serves few outputs
+        ("mobilenet_v1_025", 2, Bound.OUTPUT_STAGE),  # 8 channels in, 16 out
+        ("ds_cnn", 11, Bound.LATENCY),  # 768 products
+    ],
+)
+def test_in_fast_memory_an_operation_is_bound_inside_the_npu(profiled, network, layer, bound):
+    operators = profiled(network).operators
+    assert [o.bound for o in operators if o.layer is not None and o.layer.index == layer] == [bound]
 
 
 def test_a_fully_connected_layer_is_bound_by_its_weights_in_slow_memory(profiled):

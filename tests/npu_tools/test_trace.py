@@ -38,11 +38,25 @@ def test_process_and_tracks_have_names(profiled):
     ]
 
 
+def overlapping(events) -> list[tuple[str, str]]:
+    """Neighbours on a track of which the later one begins before the earlier one ends."""
+    tracks = [[event for event in events if event["tid"] == number] for number in TRACKS.values()]
+    return [
+        (before["name"], after["name"])
+        for track in tracks
+        for before, after in pairwise(track)
+        if before["ts"] + before["dur"] > after["ts"] + TOLERANCE
+    ]
+
+
 def test_events_of_one_track_follow_each_other(events):
-    for number in TRACKS.values():
-        track = [event for event in events if event["tid"] == number]
-        for before, after in pairwise(track):
-            assert before["ts"] + before["dur"] <= after["ts"] + TOLERANCE, (before, after)
+    assert overlapping(events) == []
+
+
+def test_an_event_that_begins_too_early_would_be_noticed(events):
+    operations = [event for event in events if event["tid"] == TRACKS["operation"]]
+    operations[3]["ts"] -= 0.001
+    assert overlapping(events) == [(operations[2]["name"], operations[3]["name"])]
 
 
 def test_a_unit_is_busy_only_within_an_operation(events):
