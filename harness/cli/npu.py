@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from harness.cli.tensors import show_outputs, tensor_options
 from harness.errors import ExitCode, UsageError
 from harness.models.compiled import MAC_COUNTS
 
 if TYPE_CHECKING:
     from harness.models.catalog import ModelSource
-    from harness.models.compiled import CompiledModel
     from harness.models.vela import CompileOptions
     from harness.sim.npu.cycles import VelaProfile
 
@@ -81,14 +81,7 @@ def disasm_command(model: str, **chosen: Any) -> int:
 
 @npu_group.command("run", epilog="Example: harness npu run ds_cnn --input speech.npy --output-dir out")
 @click.argument("model")
-@click.option(
-    "--input",
-    "input_paths",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Input tensor, .npy or raw bytes; one per network input.  [default: seeded random input A]",
-)
-@click.option("--output-dir", type=click.Path(path_type=Path), help="Folder for the output tensors (.npy).")
+@tensor_options
 @_compile_options
 def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | None, **chosen: Any) -> int:
     """Run MODEL once on the NPU model; write each output tensor as .npy.
@@ -96,9 +89,9 @@ def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | No
     Exit code: 0 the network ran, 2 wrong input, 3 Vela is missing or failed, 4 the NPU reported a fault.
     """
     from harness.models.inputs import standard_inputs
+    from harness.models.tensor_files import output_folder, read_inputs
     from harness.models.vela import compile_model
     from harness.npu_tools.inference import infer
-    from harness.npu_tools.tensor_files import output_folder, read_inputs
 
     memory = _memory(chosen)
     compiled = compile_model(*_request(model, chosen))
@@ -107,7 +100,7 @@ def run_command(model: str, input_paths: tuple[Path, ...], output_dir: Path | No
     inference = infer(compiled, inputs, memory)
     where = f"estimate for {memory.system_config}, {memory.memory_mode}"
     click.echo(f"{compiled.name}: ran to its end, {inference.cycles} NPU cycles ({where})")
-    _show_outputs(compiled, inference.outputs, folder)
+    show_outputs(compiled, inference.outputs, folder)
     return ExitCode.OK
 
 
@@ -192,19 +185,6 @@ def _memory(chosen: dict[str, Any]) -> VelaProfile:
         return VelaProfile(chosen["system_config"], chosen["memory_mode"])
     except ProfileError as error:
         raise UsageError(str(error)) from error
-
-
-def _show_outputs(compiled: CompiledModel, outputs: Sequence[bytes], folder: Path | None) -> None:
-    import hashlib
-
-    from harness.npu_tools.tensor_files import write_tensor
-
-    for number, (tensor, data) in enumerate(zip(compiled.outputs, outputs, strict=True)):
-        place = f"sha256 {hashlib.sha256(data).hexdigest()}"
-        if folder is not None:
-            place = str(write_tensor(folder / f"output{number}.npy", tensor, data))
-        shape = "x".join(map(str, tensor.shape))
-        click.echo(f"output {number} {tensor.name!r} {tensor.dtype} {shape}: {place}")
 
 
 def _check(files: Sequence[Path]) -> None:
