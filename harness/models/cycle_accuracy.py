@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cache import cached_folder, content_key
-from harness.errors import BuildError
-from harness.models.catalog import REFERENCE_NETWORKS, ModelSource, load_model
+from harness.errors import BuildError, ModelError
+from harness.models.catalog import REFERENCE_NETWORKS, ModelKind, ModelSource, load_model
 from harness.models.vela import BUNDLED_CONFIG, TIMEOUT_S, CompileOptions, VelaCompiler, installed_compiler
 from harness.models.vela_raw import read_raw
 from harness.processes import run_tool
@@ -57,7 +57,13 @@ class Comparison:
 
 
 def compare_cycles(source: ModelSource, macs: int, profile: VelaProfile) -> Comparison:
-    """Compile a .tflite model and estimate its stream.  Raises BuildError when Vela does not compile it."""
+    """Compile a .tflite model and estimate its stream.
+
+    Raises ModelError for a model that is compiled already, BuildError when Vela does not compile it,
+    CommandError when the NPU model cannot carry the stream out.
+    """
+    if source.kind is not ModelKind.TFLITE:
+        raise ModelError(f"{source.name} is compiled already: Vela's own figure is not in it")
     options = CompileOptions(macs, profile.system_config, profile.memory_mode)
     compiler = installed_compiler()
     key = content_key(source.data, "\0".join(options.arguments), BUNDLED_CONFIG, compiler.version)

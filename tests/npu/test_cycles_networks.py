@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.models.catalog import REFERENCE_NETWORKS, load_model
+from harness.errors import BuildError, ModelError
+from harness.models.catalog import REFERENCE_NETWORKS, ModelKind, ModelSource, load_model
 from harness.models.cycle_accuracy import PROFILES, Comparison, compare_cycles, markdown
 from harness.models.vela import CompileOptions, compile_model, installed_compiler
 from harness.sim.npu import MAC_COUNTS, parse_payload
@@ -92,6 +93,17 @@ def test_estimate_for_another_profile_is_not_the_compilers():
     right = compare_cycles(source, 256, SRAM_ONLY)
     wrong = estimate_stream(stream, 256, VelaProfile(SRAM_ONLY.system_config, "Dedicated_Sram")).total
     assert abs(wrong / right.vela - 1) > BOUND > abs(right.deviation)
+
+
+def test_model_that_is_compiled_already_has_no_figure_of_the_compilers():
+    compiled = ModelSource("net", b"", ModelKind.RAW_NPZ)
+    with pytest.raises(ModelError, match="net is compiled already"):
+        compare_cycles(compiled, 256, SRAM_ONLY)
+
+
+def test_file_that_the_compiler_does_not_take_is_an_error():
+    with pytest.raises(BuildError, match="Vela failed on net"):
+        compare_cycles(ModelSource("net", b"no network", ModelKind.TFLITE), 256, SRAM_ONLY)
 
 
 def test_table_has_a_row_for_each_profile():
