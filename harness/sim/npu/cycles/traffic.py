@@ -75,17 +75,7 @@ def ofm_block_cycles(geometry: Geometry, ofm: FeatureMap, profile: MemoryProfile
 def transfers(geometry: Geometry, profile: MemoryProfile) -> list[Transfer]:
     """Everything that one operation moves."""
     work = geometry.work
-    streaming = work.unit in (Unit.ELEMENTWISE, Unit.RESIZE)
-    moved = [
-        Transfer(
-            ifm.memory,
-            Channel.STREAM if streaming else Channel.IFM,
-            (elements := _elements_read(geometry, ifm)) * ifm.bits // 8,
-            _burst_bytes(ifm, geometry.ifm_block, elements, profile),
-        )
-        for ifm in work.ifms
-        if ifm.memory in OUTSIDE
-    ]
+    moved = [_fetched(geometry, ifm, profile) for ifm in work.ifms if ifm.memory in OUTSIDE]
     if work.ofm.memory in OUTSIDE:
         elements = prod(stored(work.ofm))
         occupied = _burst_bytes(work.ofm, work.ofm_block, elements, profile, write=True)
@@ -131,6 +121,18 @@ def copy_cycles(copy: DmaWork, speeds: Speeds, profile: MemoryProfile) -> int:
         return int(copy.size / speed.rate(speeds, channel)) + latency
 
     return max((cycles(memory, channel) for memory, channel, _, _ in copied(copy)), default=0)
+
+
+def _fetched(geometry: Geometry, ifm: FeatureMap, profile: MemoryProfile) -> Transfer:
+    """What an operation reads of one of its inputs."""
+    streaming = geometry.work.unit in (Unit.ELEMENTWISE, Unit.RESIZE)
+    elements = _elements_read(geometry, ifm)
+    return Transfer(
+        ifm.memory,
+        Channel.STREAM if streaming else Channel.IFM,
+        elements * ifm.bits // 8,
+        _burst_bytes(ifm, geometry.ifm_block, elements, profile),
+    )
 
 
 def _constants(geometry: Geometry) -> list[Transfer]:
