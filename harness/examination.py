@@ -22,6 +22,7 @@ from harness.results.coherency import coherency_findings, missing_maintenance
 from harness.results.cost import Prices
 from harness.results.equivalence import NOTHING_INJECTED, Comparison, Reference, compare
 from harness.results.finding import Finding
+from harness.results.npu_checks import npu_check_findings, stream_checks
 from harness.results.resources import needs_of
 from harness.results.run_record import RunRecord
 from harness.results.state import fill_findings, unwritten_findings
@@ -113,9 +114,9 @@ def examine(
     """Load models together, run them in the settings' modes, and hold everything against everything.
 
     Where the board can fill its RAM, the same image runs once for each of FILLS, and must not show it; where
-    it can name missing cache maintenance, it does so in the first run. The result is one record and one
-    comparison for each model. `failures` are steps that are made to fail; `injected` is what must come of
-    them, or of a fault that the settings' parameters provoke: see compare().
+    it can name missing cache maintenance, and what streams do wrong with memory, it does so in the first run.
+    The result is one record and one comparison for each model. `failures` are steps that are made to fail;
+    `injected` is what must come of them, or of a fault that the settings' parameters provoke: see compare().
     """
     loaded = [model.planned for model in models for _ in range(settings.load.copies)]
     plan = replace(
@@ -126,13 +127,19 @@ def examine(
     )
     runs = _runs(plan, settings)
     coherency = _coherency(runs[0], plan, settings)
+    checks = stream_checks(runs[0].noise)
     outcomes = []
     for model in models:
         number = plan.models.index(model.planned)
         own = [run.of_model(number) for run in runs]
         needs = needs_of(model.compiled, plan.scratch)
         comparison = compare(own[0], model.reference, settings.board.npu.clock_hz, injected, needs)
-        findings = (*comparison.findings, *coherency(number), *_state(own, model.reference))
+        findings = (
+            *comparison.findings,
+            *coherency(number),
+            *npu_check_findings(checks, runs[0], number),
+            *_state(own, model.reference),
+        )
         outcomes.append((own[0], replace(comparison, findings=findings)))
     return tuple(outcomes)
 
@@ -140,7 +147,7 @@ def examine(
 def _runs(plan: Plan, settings: Settings) -> list[RunRecord]:
     """The runs of a plan: the one to be judged, and those that must not differ from it."""
     fills = FILLS if settings.board.memory.fill_parameter is not None else (None,)
-    checked = assemble(run_plan(plan, settings.with_coherency_check(), fills[0]), plan)
+    checked = assemble(run_plan(plan, settings.with_checks(), fills[0]), plan)
     return [checked, *(assemble(run_plan(plan, settings, fill), plan) for fill in fills[1:])]
 
 

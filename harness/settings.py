@@ -45,6 +45,7 @@ class Settings:
     modes: tuple[Mode, ...] = ALL_MODES
     load: Load = Load()
     firmware: FirmwareTree = field(default_factory=FirmwareTree)
+    npu_checks: bool = False  #: have the NPU's command streams checked for misuse of memory
     implementations: tuple[Implementation, ...] = ()  #: each is run, and held against the first; none is ours
 
     @property
@@ -64,10 +65,17 @@ class Settings:
         """The same settings for other modes."""
         return replace(self, modes=tuple(modes))
 
-    def with_coherency_check(self) -> Settings:
-        """The same settings, with missing cache maintenance named where the board can do that."""
-        name = self.board.memory.check_parameter
-        return self if name is None else replace(self, parameters={name: True, **self.parameters})
+    def with_checks(self) -> Settings:
+        """The same settings, with missing cache maintenance named where the board can do that.
+
+        And misuse of memory by the NPU's streams, where that is wanted too.
+        """
+        names = (
+            self.board.memory.check_parameter,
+            self.board.npu.checks_parameter if self.npu_checks else None,
+        )
+        checks = {name: True for name in names if name is not None}
+        return replace(self, parameters={**checks, **self.parameters})
 
     def board_with(self, macs: int, fill: int | None = None) -> Board:
         """The board, its NPU configured to a MAC count, its RAM to be filled with a byte where it can be."""
@@ -88,6 +96,7 @@ def resolve_settings(
     parameters: Iterable[str] = (),
     load: Load | None = None,
     implementations: Iterable[str] = (),
+    npu_checks: bool = False,
 ) -> Settings:
     """Settings from what a user gives as text; `macs` of None takes the board's.
 
@@ -101,6 +110,7 @@ def resolve_settings(
         modes=parse_modes(modes),
         load=load or Load(),
         implementations=parse_implementations(implementations),
+        npu_checks=npu_checks,
     )
 
 

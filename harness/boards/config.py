@@ -48,6 +48,7 @@ class Npu(_Section):
     interrupt: int
     macs: Literal[128, 256, 512, 1024, 2048]
     macs_parameter: str  #: the model parameter that sets the MAC count
+    checks_parameter: str | None = None  #: the model parameter that has streams' misuse of memory named
     clock_hz: int | None = None  #: given where the NPU and the generic timer keep the same time
 
 

@@ -59,6 +59,9 @@ class _Typed(click.Command):
     metavar="NAME=DIR",
     help="A driver in place of ours; repeatable: each is held against the first.",
 )
+@click.option(
+    "--npu-checks", is_flag=True, help="Check the NPU's command streams for misuse of memory (simulator)."
+)
 @click.option("--json", type=click.Path(path_type=Path), help="Write the full result to a file.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page for a browser.")
 @click.option(

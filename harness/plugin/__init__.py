@@ -91,7 +91,7 @@ def harness_settings(pytestconfig: pytest.Config) -> Settings:
             chosen["macs"] = _number(chosen["macs"])
         if "vela_config" in chosen:
             chosen["vela_config"] = Path(chosen["vela_config"])
-        return resolve_settings(**chosen)
+        return resolve_settings(**chosen, npu_checks=True)
     except HarnessError as error:
         pytest.fail(f"{error}" + (f"\nhint: {error.hint}" if error.hint else ""), pytrace=False)
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.results.finding import Finding
-from harness.results.run_record import CellRecord, Inference, Place, RunRecord
+from harness.results.jobs import started_jobs
+from harness.results.run_record import Place, RunRecord
 
 _LINE = re.compile(
     r"harness-sim: coherency (?P<kind>\S+) address=0x(?P<address>[0-9a-f]+) bytes=(?P<size>\d+) "
@@ -62,7 +63,7 @@ def coherency_findings(
 
     `run` is the whole run, since jobs are counted over it, and `symbols` are those of the image that ran.
     """
-    jobs = _jobs(run)
+    jobs = started_jobs(run)
     functions = sorted((address, name) for name, address in symbols.items() if not name.startswith("$"))
     for each in missing:
         cell, inference = jobs[each.job] if 0 <= each.job < len(jobs) else (None, None)
@@ -80,17 +81,6 @@ def coherency_findings(
             None if inference is None else inference.index,
             detail + operation,
         )
-
-
-def _jobs(run: RunRecord) -> list[tuple[CellRecord, Inference]]:
-    """Every job that the NPU was given, in order."""
-    started = [
-        (cell.cell, inference.index, cell, inference)
-        for cell in run.cells
-        for inference in cell.inferences
-        if inference.stage.counts["inferences"]
-    ]
-    return [(cell, inference) for _, _, cell, inference in sorted(started, key=lambda job: job[:2])]
 
 
 def _place(address: int, places: Iterable[Place]) -> str:

@@ -24,7 +24,8 @@ from harness.sim.ending import (
 from harness.sim.image import Image
 from harness.sim.interruption import Interrupted, Interruption
 from harness.sim.memory import PhysicalMemory, Window, check_map, make_ram
-from harness.sim.npu import EthosU85, NpuConfig, Watch
+from harness.sim.npu import EthosU85, JobWatch, NpuConfig, Watch
+from harness.sim.npu_checks import NpuChecks
 from harness.sim.npu_faults import FaultyNpu, PlannedFault
 from harness.sim.npu_port import NpuPort
 from harness.sim.output import ConsoleClosed
@@ -71,7 +72,9 @@ class Machine:
         if self._fault is not None:
             watches.append(self._fault.watch)
         config = NpuConfig(parameters.macs, parameters.system_config)
-        self._ethosu = EthosU85(config, self.memory, self._clock.now, watches)
+        self._npu_checks = NpuChecks()
+        jobs: list[JobWatch] = [self._npu_checks.enter] if parameters.npu_checks else []
+        self._ethosu = EthosU85(config, self.memory, self._clock.now, watches, jobs)
         self._npu = NpuPort(self._ethosu, self._clock, interruption, report)
         self._uart = Uart(console, self._on_eot, parameters.uart_fault_after)
         self._processor.core.map_device(uart, self._uart)
@@ -109,10 +112,17 @@ class Machine:
     def remarks(self) -> tuple[str, ...]:
         """Return what is to be said at the end, a line each.
 
-        Planned faults, missing cache maintenance, events that the NPU was asked to count and does not.
+        Planned faults, missing cache maintenance, misuse of memory by the NPU's streams, events that the NPU
+        was asked to count and does not.
         """
         refusals = (f"Warning: Ethos-U85: {refusal}" for refusal in self._ethosu.refusals)
-        remarks = (self._fault, self._uart.fault, *self._cache_findings(), *refusals)
+        remarks = (
+            self._fault,
+            self._uart.fault,
+            *self._cache_findings(),
+            *self._npu_checks.lines(),
+            *refusals,
+        )
         return tuple(str(remark) for remark in remarks if remark is not None)
 
     def statistics(self, wall_time: float) -> Statistics:

@@ -143,6 +143,9 @@ class Parameters:
     npu_fault_delay_us: int = _parameter(
         "host.ethosu.fault_delay_us", 1000, "Simulated microseconds that a late job starts late by"
     )
+    npu_checks: bool = _parameter(
+        "host.ethosu.checks", False, "Name misuse of memory by the NPU's command streams at the end"
+    )
     uart_fault_after: int = _parameter(
         "host.uart0.fault_after",
         0,

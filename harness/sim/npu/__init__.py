@@ -18,7 +18,7 @@ from harness.sim.npu.faults import BusFault, CommandError, FaultKind, NpuFault
 from harness.sim.npu.interpreter import Execution, execute
 from harness.sim.npu.memory import Memory
 from harness.sim.npu.payload import Payload, PayloadError, parse_payload
-from harness.sim.npu.watch import Access, Watch
+from harness.sim.npu.watch import Access, Job, JobWatch, Watch
 
 __all__ = [
     "MAC_COUNTS",
@@ -28,6 +28,8 @@ __all__ = [
     "EthosU85",
     "Execution",
     "FaultKind",
+    "Job",
+    "JobWatch",
     "Memory",
     "NpuConfig",
     "NpuFault",

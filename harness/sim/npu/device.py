@@ -18,7 +18,7 @@ from harness.sim.npu.memory import Memory
 from harness.sim.npu.pmu import FIRST_REGISTER, LAST_REGISTER, Activity, Pmu
 from harness.sim.npu.pmu_events import event_counts, refusal
 from harness.sim.npu.program import Program, prepare
-from harness.sim.npu.watch import Access, Watch
+from harness.sim.npu.watch import Access, Job, JobWatch, Watch
 
 ID, STATUS, CMD, RESET = 0x00, 0x04, 0x08, 0x0C
 QBASE, QREAD, QCONFIG, QSIZE, PROT, CONFIG = 0x10, 0x18, 0x1C, 0x20, 0x24, 0x28
@@ -99,12 +99,18 @@ class EthosU85:
     """
 
     def __init__(
-        self, config: NpuConfig, memory: Memory, clock: Callable[[], int], watches: Sequence[Watch] = ()
+        self,
+        config: NpuConfig,
+        memory: Memory,
+        clock: Callable[[], int],
+        watches: Sequence[Watch] = (),
+        job_watches: Sequence[JobWatch] = (),
     ) -> None:
         """Power on.  `clock` returns NPU cycles since then; `watches` are told of every access to memory."""
         self._config = config
         self._memory = memory
         self._watches = watches
+        self._job_watches = job_watches
         self._clock = clock
         self.last_fault: NpuFault | None = None
         self._protection = 0
@@ -199,8 +205,13 @@ class EthosU85:
         self._job = _Job(end, status, execution.end, execution.interrupt_mask)
 
     def _execute(self, ports: tuple[Port, ...]) -> Execution:
-        self._machine.start([self._address(BASEP + 8 * region) for region in range(REGIONS)])
-        return run(self._fetch(), self._config, self._machine, ports)
+        bases = tuple(self._address(BASEP + 8 * region) for region in range(REGIONS))
+        self._machine.start(bases)
+        program = self._fetch()
+        execution = run(program, self._config, self._machine, ports)
+        for watch in self._job_watches:
+            watch(Job(program, execution.operations, self._config, bases))
+        return execution
 
     def _fetch(self) -> Program:
         """Read the stream; when there is none, return a program that is nothing but this fault."""

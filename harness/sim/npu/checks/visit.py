@@ -15,11 +15,11 @@ from harness.sim.npu.program import Step
 
 @dataclass(frozen=True)
 class Visit:
-    """One step of a program, and what it touches within the buffers, and beyond them."""
+    """One step of a program."""
 
     step: Step
-    touches: tuple[Touch, ...]
-    strays: tuple[Touch, ...]
+    touches: tuple[Touch, ...]  #: what it touches within the buffers
+    strays: tuple[Touch, ...]  #: what leaves its buffer, or perhaps touches one of unknown size: not judged
     regions: Sequence[Region]
 
     def address(self, touch: Touch) -> int:
@@ -48,10 +48,20 @@ class Visit:
 
 def visit(step: Step, regions: Sequence[Region]) -> tuple[Visit, list[CheckFinding]]:
     """Return a step with what it touches, and the findings on what lies outside its buffers."""
-    found = [(touch, _stray(step, touch, regions)) for touch in footprint(step.operation)]
-    inside = tuple(touch for touch, stray in found if stray is None)
-    strays = tuple(touch for touch, stray in found if stray is not None)
-    return Visit(step, inside, strays, regions), [stray for _, stray in found if stray is not None]
+    inside: list[Touch] = []
+    outside: list[Touch] = []
+    findings: list[CheckFinding] = []
+    for touch in footprint(step.operation):
+        stray = _stray(step, touch, regions)
+        if stray is not None:
+            findings.append(stray)
+        judged = stray is None and (touch.certain or _is_bounded(touch, regions))
+        (inside if judged else outside).append(touch)
+    return Visit(step, tuple(inside), tuple(outside), regions), findings
+
+
+def _is_bounded(touch: Touch, regions: Sequence[Region]) -> bool:
+    return touch.region is None or regions[touch.region].size is not None
 
 
 def _stray(step: Step, touch: Touch, regions: Sequence[Region]) -> CheckFinding | None:
