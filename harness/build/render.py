@@ -234,7 +234,7 @@ def _check_layout(model: str, tensors: Sequence[Tensor], region: int) -> None:
             raise ModelError(
                 f"{model}: tensor {tensor.name!r} lies at offset {tensor.offset} of region {tensor.region}, "
                 f"where the driver puts it at offset {offset} of region {region}",
-                hint="compile with --separate-io-regions",
+                hint="compile with --separate-io-regions; `harness npu` takes it as it is",
             )
         offset += _rounded(tensor.size)
 

@@ -1,4 +1,4 @@
-"""Models by name or by path: reference networks, .tflite files, and what Vela made of them."""
+"""Models by name or by path: reference networks, .tflite files, and what Vela or ExecuTorch made of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.errors import ModelError, UsageError
+from harness.models.pte import FILE_IDENTIFIER as PTE_IDENTIFIER
 from harness.models.reference_networks import NETWORKS, reference_network
 from harness.models.tflite_file import FILE_IDENTIFIER, read_tflite
 
@@ -23,6 +24,7 @@ class ModelKind(StrEnum):
     TFLITE = "tflite"  #: to be compiled
     OPTIMISED_TFLITE = "optimised-tflite"  #: compiled by Vela to a .tflite with an `ethos-u` operator
     RAW_NPZ = "raw-npz"  #: compiled by Vela with `--output-format raw`
+    PTE = "pte"  #: compiled by ExecuTorch, for its Ethos-U delegate
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,12 @@ def load_model(name_or_path: str | Path) -> ModelSource:
 def _kind(path: Path, data: bytes) -> ModelKind:
     if data.startswith(_ZIP_MAGIC):
         return ModelKind.RAW_NPZ
+    if data[4:8] == PTE_IDENTIFIER:
+        return ModelKind.PTE
     if data[4:8] != FILE_IDENTIFIER:
         raise ModelError(
-            f"{path} is neither a .tflite file nor Vela's raw .npz",
-            hint="a model is a name, a .tflite file, or what Vela made of one",
+            f"{path} is neither a .tflite file, nor Vela's raw .npz, nor a .pte program",
+            hint="a model is a name, a .tflite file, or what Vela or ExecuTorch made of a network",
         )
     operators = {operator.name for operator in read_tflite(str(path), data).operators}
     return ModelKind.OPTIMISED_TFLITE if ETHOS_U_OPERATOR in operators else ModelKind.TFLITE
@@ -71,11 +75,11 @@ def _kind(path: Path, data: bytes) -> ModelKind:
 def _unknown(name: str, path: Path) -> UsageError | ModelError:
     if path.is_dir():
         return ModelError(f"the model {path} is a folder, not a file")
-    if path.suffix in {".tflite", ".npz"} or path.name != name:
+    if path.suffix in {".tflite", ".npz", ".pte"} or path.name != name:
         return ModelError(f"the model file {path} does not exist")
     close = difflib.get_close_matches(name, REFERENCE_NETWORKS, n=1)
     return UsageError(
         f"unknown model {name!r}; allowed: {', '.join(REFERENCE_NETWORKS)}, "
-        "or the path of a .tflite or .npz file",
+        "or the path of a .tflite, .npz or .pte file",
         hint=f"did you mean {close[0]}?" if close else "",
     )

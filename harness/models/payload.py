@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.errors import ModelError
 from harness.models.compiled import MAC_COUNTS
+from harness.sim.npu.payload import PayloadError, parse_payload
 
 FOURCC_DIRECT_DRIVE = b"COP2"
 FOURCC_MICROCONTROLLER = b"COP1"
@@ -37,8 +38,8 @@ class PayloadHeader:
 
     @property
     def macs(self) -> int:
-        """8-bit MACs per cycle: CONFIG[3:0] is their logarithm."""
-        return 1 << (self.config & 0xF)
+        """8-bit MACs per cycle."""
+        return macs_of(self.config)
 
 
 def read_payload_header(name: str, payload: bytes) -> PayloadHeader:
@@ -67,7 +68,25 @@ def read_payload_header(name: str, payload: bytes) -> PayloadHeader:
             "direct drive needs a region of its own for each",
             hint=_DIRECT_DRIVE_HINT,
         )
-    header = PayloadHeader(config=config, npu_id=npu_id)
-    if config >> 28 != ETHOS_U85 or header.macs not in MAC_COUNTS:
+    _check_config(name, config)
+    return PayloadHeader(config=config, npu_id=npu_id)
+
+
+def payload_macs(name: str, payload: bytes) -> int:
+    """The MAC count that a payload of either format is for. Raises ModelError when it is damaged."""
+    try:
+        config = parse_payload(payload).config_word
+    except PayloadError as error:
+        raise ModelError(f"{name} has no Ethos-U payload: {error}") from error
+    _check_config(name, config)
+    return macs_of(config)
+
+
+def macs_of(config: int) -> int:
+    """8-bit MACs per cycle by a CONFIG word: its lowest four bits are their logarithm."""
+    return 1 << (config & 0xF)
+
+
+def _check_config(name: str, config: int) -> None:
+    if config >> 28 != ETHOS_U85 or macs_of(config) not in MAC_COUNTS:
         raise ModelError(f"{name} was not compiled for an Ethos-U85: its CONFIG word is {config:#010x}")
-    return header

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from harness.errors import ModelError
 from harness.models.catalog import ETHOS_U_OPERATOR, ModelKind, ModelSource
 from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.models.payload import read_payload_header
+from harness.models.payload import payload_macs, read_payload_header
 from harness.models.placement import Placement, place_tensors
+from harness.models.pte import read_pte
 from harness.models.tflite_file import TfliteGraph, read_tflite
 from harness.models.vela_raw import RawNetwork, read_raw
 
+DIRECT_DRIVE = ("--cop-format=COP2", "--separate-io-regions")  #: what the driver takes
 _INPUT_REGION, _OUTPUT_REGION = 3, 4
 # Raw output gives the width of an element, not its type; the NPU's own networks are signed.
 _DTYPE_OF_WIDTH = {1: "int8", 2: "int16", 4: "int32"}
@@ -27,7 +29,12 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
     Raises ModelError when it was compiled for another MAC count, or in a form direct drive cannot run.
     """
     name = source.name
-    if source.kind is ModelKind.RAW_NPZ:
+    if source.kind is ModelKind.PTE:
+        program = read_pte(name, source.data)
+        raw = program.network
+        inputs = place_tensors(name, "input", program.inputs, raw.inputs)
+        outputs = place_tensors(name, "output", program.outputs, raw.outputs)
+    elif source.kind is ModelKind.RAW_NPZ:
         raw = read_raw(name, source.data)
         inputs = _unnamed_tensors(name, "input", raw.inputs)
         outputs = _unnamed_tensors(name, "output", raw.outputs)
@@ -36,7 +43,11 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
         raw = _read_optimised(name, graph)
         inputs = place_tensors(name, "input", graph.input_tensors, raw.inputs)
         outputs = place_tensors(name, "output", graph.output_tensors, raw.outputs)
-    compiled_for = read_payload_header(name, raw.command_stream).macs
+    form: tuple[str, ...]
+    if source.kind is ModelKind.PTE:
+        compiled_for, form = payload_macs(name, raw.command_stream), ()
+    else:
+        compiled_for, form = read_payload_header(name, raw.command_stream).macs, DIRECT_DRIVE
     if macs is not None and macs != compiled_for:
         raise ModelError(
             f"{name} was compiled for {compiled_for} MACs and cannot run on {macs}",
@@ -54,11 +65,7 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
         outputs=outputs,
         vela_version="",
         # The file records no options; these are the ones its payload proves.
-        vela_options=(
-            f"--accelerator-config=ethos-u85-{compiled_for}",
-            "--cop-format=COP2",
-            "--separate-io-regions",
-        ),
+        vela_options=(f"--accelerator-config=ethos-u85-{compiled_for}", *form),
         tflite=None,
     )
 
