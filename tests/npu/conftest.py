@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +14,15 @@ from harness.models.catalog import ModelSource, load_model
 from harness.models.compiled import CompiledModel, Tensor
 from harness.models.oracle import installed_version, tflite_micro_outputs
 from harness.models.tail import cut_before_softmax
-from harness.models.vela import CompileOptions, compile_model
+from harness.models.vela import CompileOptions, VelaCompiler, compile_model, installed_compiler
 from harness.sim.npu import BusFault, EthosU85, Execution, NpuConfig, execute, parse_payload
 from harness.sim.npu.checks import check_stream, direct_drive
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import CMD0, CMD1, Encoding
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.stream import Command
+
+from .forking_vela import forking_vela
 
 UNTOUCHED = 0xA5  #: what memory holds before anything is written to it
 GRANULE = 64
@@ -46,6 +48,13 @@ class Clock:
 
     def __call__(self) -> int:
         return self.now
+
+
+@pytest.fixture(scope="session")
+def fast_compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VelaCompiler]:
+    """Vela without its start-up time."""
+    with forking_vela(tmp_path_factory.mktemp("vela")) as command:
+        yield VelaCompiler(command, installed_compiler().version)
 
 
 @pytest.fixture
@@ -200,7 +209,7 @@ def _place(compiled: CompiledModel, tflite: bytes) -> Network:
 
 
 @pytest.fixture
-def network() -> Callable[..., Network]:
+def network(fast_compiler: VelaCompiler) -> Callable[..., Network]:
     """A function that compiles a model, its softmax cut off if wanted, and places it in memory."""
 
     def place(model: str | Path | ModelSource, macs: int, *, cut: bool = False) -> Network:
@@ -208,7 +217,7 @@ def network() -> Callable[..., Network]:
         if cut:
             shorter = cut_before_softmax(source.name, source.data)
             source = ModelSource(f"{source.name}-cut", shorter, source.kind)
-        return _place(compile_model(source, CompileOptions(macs=macs)), source.data)
+        return _place(compile_model(source, CompileOptions(macs=macs), fast_compiler), source.data)
 
     return place
 

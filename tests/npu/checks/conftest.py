@@ -10,7 +10,7 @@ import pytest
 
 from harness.models.catalog import ModelSource, load_model
 from harness.models.compiled import CompiledModel, Tensor
-from harness.models.vela import CompileOptions, compile_model
+from harness.models.vela import CompileOptions, VelaCompiler, compile_model
 from harness.sim.npu import NpuConfig, parse_payload
 from harness.sim.npu.checks import CheckReport, Region, check_stream, direct_drive
 from harness.sim.npu.faults import NpuFault
@@ -86,12 +86,13 @@ def _end(tensors: tuple[Tensor, ...]) -> int:
 
 
 @pytest.fixture
-def checked(command: Callable[..., bytes]) -> Callable[..., Checked]:
+def checked(command: Callable[..., bytes], fast_compiler: VelaCompiler) -> Callable[..., Checked]:
     """A function that compiles a model and gives it buffers."""
 
     def build(model: str | ModelSource, macs: int = 256, memory_mode: str = "Sram_Only") -> Checked:
         source = model if isinstance(model, ModelSource) else load_model(model)
-        compiled = compile_model(source, CompileOptions(macs=macs, memory_mode=memory_mode))
+        options = CompileOptions(macs=macs, memory_mode=memory_mode)
+        compiled = compile_model(source, options, fast_compiler)
         stream = parse_payload(compiled.command_stream).stream
         return Checked(stream, NpuConfig(macs), _buffers(compiled), command)
 

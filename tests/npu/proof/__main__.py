@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.vela import CompileOptions, VelaCompiler, compile_model, installed_compiler
 
+from ..forking_vela import forking_vela
 from . import coverage, document
-from .forking_vela import forking_vela
 
 
 def main() -> None:

@@ -1,24 +1,15 @@
-"""Fixtures for the proof: one Vela that forks, and networks compiled by it."""
+"""Fixtures for the proof: networks compiled, and placed in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import CompiledModel
-from harness.models.vela import CompileOptions, VelaCompiler, compile_model, installed_compiler
-
-from .forking_vela import forking_vela
-
-
-@pytest.fixture(scope="session")
-def fast_compiler(tmp_path_factory) -> Iterator[VelaCompiler]:
-    """Vela without its start-up time."""
-    with forking_vela(tmp_path_factory.mktemp("vela")) as command:
-        yield VelaCompiler(command, installed_compiler().version)
+from harness.models.vela import CompileOptions, compile_model
 
 
 @pytest.fixture(scope="session")
@@ -33,11 +24,6 @@ def compiled(fast_compiler) -> Callable[[str, bytes, int], CompiledModel]:
 
 
 @pytest.fixture
-def placed(network, compiled) -> Callable[[str, bytes, int], Any]:
+def placed(network) -> Callable[[str, bytes, int], Any]:
     """A function that compiles a .tflite file and places it in memory."""
-
-    def place(name: str, tflite: bytes, macs: int) -> Any:
-        compiled(name, tflite, macs)  # from here on it is in the cache, where `network` looks first
-        return network(ModelSource(name, tflite, ModelKind.TFLITE), macs)
-
-    return place
+    return lambda name, tflite, macs: network(ModelSource(name, tflite, ModelKind.TFLITE), macs)
