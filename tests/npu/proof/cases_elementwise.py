@@ -30,8 +30,8 @@ BROADCASTS = {
 }
 
 LEFT = {"int8": (0.05, 3), "uint8": (0.05, 131), "int16": (1 / 4096, 0), "int32": (1.0, 0)}
-RIGHT = {"int8": (0.031, -5), "uint8": (0.031, 123), "int16": (1 / 5000, 0), "int32": (1.0, 0)}
-RESULT = {"int8": (0.07, 7), "uint8": (0.07, 128), "int16": (1 / 3000, 0), "int32": (1.0, 0)}
+RIGHT = {"int8": (0.031, -5), "int16": (1 / 5000, 0), "int32": (1.0, 0)}
+RESULT = {"int8": (0.07, 7), "int16": (1 / 3000, 0), "int32": (1.0, 0)}
 """Scale and zero point of the operands and of the result, by element type."""
 
 
@@ -125,7 +125,7 @@ def _select(row: dict[str, Any]) -> Operator:
     return Operator("SELECT_V2", *tensors, "SelectV2Options", version=1, definition=definition)
 
 
-_SMALL_RESULT = {"int8": (0.02, 4), "uint8": (0.02, 140), "int16": (1 / 6000, 0)}
+_SMALL_RESULT = {"int8": (0.02, 4), "int16": (1 / 6000, 0)}
 _FUNCTIONS: dict[str, tuple[tuple[str, ...], str, int, dict[str, tuple[float, int]]]] = {
     "ABS": (("int8", "int16"), "AbsOptions", 2, RESULT),
     "NEG": (("int8",), "NegOptions", 2, LEFT),
@@ -139,7 +139,7 @@ _FUNCTIONS: dict[str, tuple[tuple[str, ...], str, int, dict[str, tuple[float, in
     "RELU6": (("int8", "int16"), "", 2, LEFT),
     "RELU_N1_TO_1": (("int8",), "", 2, RESULT),
     "RELU_0_TO_1": (("int8",), "", 2, RESULT),
-    "LOGISTIC": (("int8",), "", 2, {"int8": (1 / 256, -128)}),
+    "LOGISTIC": (("int8", "uint8"), "", 2, {"int8": (1 / 256, -128), "uint8": (1 / 256, 0)}),
     "TANH": (("int8",), "", 2, {"int8": (1 / 128, 0)}),
     "LOGICAL_NOT": (("bool",), "LogicalNotOptions", 1, {}),
 }
@@ -154,10 +154,11 @@ _REAL_FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "EXP": np.exp,
     "LOG": np.log,
     "GELU": lambda x: x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2))),
+    "LOGISTIC": lambda x: 1 / (1 + np.exp(-x)),
     "RELU_N1_TO_1": lambda x: np.clip(x, -1, 1),
     "RELU_0_TO_1": lambda x: np.clip(x, 0, 1),
 }
-"""What tflite-micro has no quantised kernel for."""
+"""Functions that tflite-micro has no quantised kernel for, or not for every element type."""
 
 
 def _function(kind: str, dtype: str) -> Operator:

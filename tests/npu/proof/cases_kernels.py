@@ -15,7 +15,7 @@ ACTIVATIONS = {
     name: getattr(tflite.ActivationFunctionType, name) for name in ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 }
 PADDINGS = {"same": tflite.Padding.SAME, "valid": tflite.Padding.VALID}
-ZERO_POINTS = {"int8": (4, -9), "uint8": (130, 117), "int16": (0, 0)}
+ZERO_POINTS = {"int8": (4, -9), "int16": (0, 0)}
 """Of input and output, by element type: TensorFlow Lite's 16-bit quantisation is symmetric."""
 
 
@@ -29,12 +29,8 @@ def _output(dtype: str, shape: tuple[int, ...], products: int) -> Tensor:
     return Tensor(shape, dtype, scale, ZERO_POINTS[dtype][1])
 
 
-def _weights(
-    dtype: str, shape: tuple[int, ...], axis: int, *, per_channel: bool, sparse: bool = False
-) -> Tensor:
+def _weights(shape: tuple[int, ...], axis: int, *, per_channel: bool, sparse: bool = False) -> Tensor:
     generator = np.random.default_rng(math.prod(shape))
-    if dtype == "uint8":
-        return Tensor(shape, "uint8", 0.02, 125, generator.integers(0, 256, shape))
     values = generator.integers(-127, 128, shape)
     if sparse:
         values[..., ::2] = 0
@@ -87,7 +83,7 @@ def _dilation_options(row: dict[str, Any]) -> dict[str, int]:
 def _convolution(row: dict[str, Any]) -> Operator:
     dtype, (depth, channels) = row["dtype"], row["c"]
     source = _input(dtype, (1, *row["size"], depth))
-    weights = _weights(dtype, (channels, *row["k"], depth), 0, per_channel=row["per-channel"])
+    weights = _weights((channels, *row["k"], depth), 0, per_channel=row["per-channel"])
     size = _outer(row["size"], row["k"], row["s"], row["d"], row["padding"])
     return Operator(
         "CONV_2D",
@@ -103,7 +99,7 @@ def _depthwise(row: dict[str, Any]) -> Operator:
     dtype, (depth, multiplier) = row["dtype"], row["c"]
     channels = depth * multiplier
     source = _input(dtype, (1, *row["size"], depth))
-    weights = _weights(dtype, (1, *row["k"], channels), 3, per_channel=row["per-channel"])
+    weights = _weights((1, *row["k"], channels), 3, per_channel=row["per-channel"])
     size = _outer(row["size"], row["k"], row["s"], row["d"], row["padding"])
     return Operator(
         "DEPTHWISE_CONV_2D",
@@ -118,7 +114,7 @@ def _depthwise(row: dict[str, Any]) -> Operator:
 def _transposed(row: dict[str, Any]) -> Operator:
     dtype, (depth, channels) = row["dtype"], row["c"]
     source = _input(dtype, (1, *row["size"], depth))
-    weights = _weights(dtype, (channels, *row["k"], depth), 0, per_channel=row["per-channel"])
+    weights = _weights((channels, *row["k"], depth), 0, per_channel=row["per-channel"])
     height, width = (
         n * s + (0 if row["padding"] == "same" else k - s)
         for n, s, k in zip(row["size"], row["s"], row["k"], strict=True)
@@ -142,7 +138,7 @@ def _transposed(row: dict[str, Any]) -> Operator:
 def _fully_connected(row: dict[str, Any]) -> Operator:
     dtype, (batch, depth, channels) = row["dtype"], row["c"]
     source = _input(dtype, (batch, depth))
-    weights = _weights(dtype, (channels, depth), 0, per_channel=False, sparse=row["sparse"])
+    weights = _weights((channels, depth), 0, per_channel=False, sparse=row["sparse"])
     bias = _bias(weights, dtype, channels, source.scale) if row["bias"] else None
     return Operator(
         "FULLY_CONNECTED",

@@ -13,7 +13,6 @@ from .sampling import family
 DTYPES = ["int8", "int16", "int32"]
 QUANTIZATION = {
     "int8": (0.05, 3),
-    "uint8": (0.05, 131),
     "int16": (1 / 4096, 0),
     "int32": (0.5, 0),
     "bool": (None, 0),
@@ -102,11 +101,7 @@ def _strided_slice(row: dict[str, Any]) -> Operator:
 
 def _pad(row: dict[str, Any]) -> Operator:
     shape, amounts = SHAPES[row["shape"]], row["amount"]
-    pads = (
-        [(0, 0)] * (len(shape) - len(amounts)) + list(amounts)
-        if len(shape) >= len(amounts)
-        else amounts[-len(shape) :]
-    )
+    pads = [(0, 0)] * (len(shape) - len(amounts)) + list(amounts)
     result = tuple(n + sum(pad) for n, pad in zip(shape, pads, strict=True))
     return Operator(
         "PAD", (tensor(shape, row["dtype"]), constant(pads)), (tensor(result, row["dtype"]),), "PadOptions"

@@ -29,10 +29,8 @@ def _exists(**row: Any) -> bool:
 def _reduction(row: dict[str, Any]) -> Operator:
     shape, dtype = SHAPES[row["shape"]], row["dtype"]
     if row["op"] in ("MEAN", "SUM"):
-        scale = {"int8": 0.03, "uint8": 0.03, "int16": 1 / 6000}[dtype] * (20 if row["op"] == "SUM" else 1)
-        result = Tensor(
-            _reduced(shape, row["axes"], row["keep"]), dtype, scale, {"int8": -4, "uint8": 125}.get(dtype, 0)
-        )
+        scale = {"int8": 0.03, "int16": 1 / 6000}[dtype] * (20 if row["op"] == "SUM" else 1)
+        result = Tensor(_reduced(shape, row["axes"], row["keep"]), dtype, scale, -4 if dtype == "int8" else 0)
     else:
         result = tensor(_reduced(shape, row["axes"], row["keep"]), dtype)
     inputs = (tensor(shape, dtype), constant(row["axes"]))
@@ -115,6 +113,9 @@ CASES: dict[str, Operator] = {
             "scale": [0.05, 0.2],
         },
         lambda **row: row["dtype"] == "int8" or row["result"] == "int16",
+    ),
+    "softmax dtype:int16 many rows": _softmax(
+        {"dtype": "int16", "result": "int16", "shape": (1, 30, 30, 20), "scale": 1 / 4096}
     ),
 }
 """Every pair of two axes' values is in one of them."""

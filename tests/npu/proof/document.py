@@ -32,9 +32,6 @@ seeded sample is taken in which every pair of two values occurs (`sampling.py`).
 
 {exceptions}
 
-An int16 softmax is exact in the sampled cases and off by one in about one row in a few hundred of others:
-the compiler computes the table of reciprocals in double, tflite-micro in single precision.
-
 ## Encodings
 
 What the compiled cases and the four reference networks contain. Numbers of more than six bits, and shifts,
@@ -46,8 +43,8 @@ are told apart as zero, small (below 256) and large.
 
 ### Never exercised
 
-No network is known that Vela compiles from TensorFlow Lite to one of these. Those marked * stop the NPU
-with a named fault; the others are modelled by their public definition, without this proof.
+No case, and none of the four networks, has one of these. For those marked * no input of the compiler is
+known, and they stop the NPU with a named fault; the others are modelled by their public definition.
 
 {missing}
 
