@@ -37,6 +37,7 @@ class Conditions(_Entry):
     copies: int = 1  #: of the model, loaded at once
     scratch: Scratch = Scratch.BUFFER
     oracle: bool = True  #: whether outputs are held against the reference implementation
+    npu_checks: bool = False  #: whether streams are checked for misuse of memory
     parameters: Mapping[str, str] = {}  #: of the board, such as a fault of the NPU
     failures: tuple[Failure, ...] = ()  #: steps that are made to fail
     injected: Mapping[str, str] = {}  #: inference, or "init" → the status in which fault or failure must end

@@ -73,7 +73,7 @@ def run_under(conditions: Conditions, settings: Settings) -> tuple[Finding, ...]
         modes=parse_modes(conditions.modes),
         parameters={**settings.parameters, **conditions.parameters},
         load=Load(conditions.inferences, conditions.copies, conditions.scratch),
-        npu_checks=True,
+        npu_checks=conditions.npu_checks,
     )
     model = prepare(load_model(conditions.model), settings)
     if not conditions.oracle:

@@ -24,6 +24,7 @@ def test_generated_network_is_sound(checked, name, macs):
     assert_sound(checked(name, macs))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", MLPERF_TINY)
 def test_mlperf_tiny_network_is_sound(checked, real_models, name):
     for macs in MAC_COUNTS:

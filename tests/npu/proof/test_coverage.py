@@ -8,6 +8,8 @@ from harness.sim.npu.opcodes import CMD0
 
 from . import coverage, document
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture(scope="module")
 def lines(compiled):

@@ -12,6 +12,8 @@ from .listed import LISTED
 from .network import Operator, Tensor, write_model
 from .verdict import EXACT, verdict
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.mark.usefixtures("tflite_micro")
 @pytest.mark.parametrize("name", CASES)
