@@ -137,7 +137,7 @@ def examine(
         findings = (
             *comparison.findings,
             *coherency(number),
-            *npu_check_findings(checks, runs[0], number),
+            *npu_check_findings(checks, runs[0], number, model.compiled.inputs),
             *_state(own, model.reference),
         )
         outcomes.append((own[0], replace(comparison, findings=findings)))

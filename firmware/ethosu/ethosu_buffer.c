@@ -118,6 +118,13 @@ size_t ethosu_buffer_read(struct ethosu_batch *batch, size_t index, void *to, si
     return count;
 }
 
+void ethosu_buffer_seek(struct ethosu_batch *batch, size_t index, size_t position)
+{
+    struct ethosu_buffer *buffer = &batch->buffers[index];
+
+    buffer->position = position < buffer->size ? position : buffer->size;
+}
+
 void ethosu_batch_rewind(struct ethosu_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

@@ -65,6 +65,9 @@ enum ethosu_error ethosu_buffer_write(struct ethosu_batch *batch, size_t index, 
 /* Read at most `size` bytes from the position; returns how many there were, 0 at the end. */
 size_t ethosu_buffer_read(struct ethosu_batch *batch, size_t index, void *to, size_t size);
 
+/* Set the position of the next read or write, at most to the end. */
+void ethosu_buffer_seek(struct ethosu_batch *batch, size_t index, size_t position);
+
 /* Set the position of every buffer in the batch to its start. */
 void ethosu_batch_rewind(struct ethosu_batch *batch);
 

@@ -1,7 +1,7 @@
 /*
  * A network: a command stream that the driver has copied into DMA memory and checked against the NPU.
  *
- * The payload is COP2, as Vela writes it with --cop-format COP2 --separate-io-regions.
+ * The payload is COP1 or COP2, as Vela writes them.
  */
 #ifndef ETHOSU_NETWORK_H
 #define ETHOSU_NETWORK_H

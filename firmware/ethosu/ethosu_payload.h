@@ -1,13 +1,17 @@
 /*
- * The COP2 driver payload: words of a payload that holds one command stream with separate IO regions.
+ * The driver payload around a command stream, in either of Vela's formats: COP1, as the operator of TensorFlow
+ * Lite and the delegate of ExecuTorch have it, and COP2 of direct drive.
  *
  * Source: Vela 5.2, regor/tflite/custom_operator_ethosu.hpp.
  */
 #ifndef ETHOSU_PAYLOAD_H
 #define ETHOSU_PAYLOAD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* Words of a COP2 payload that holds one command stream. */
 enum {
     PAYLOAD_FOURCC = 0,
     PAYLOAD_VERSION = 1,   /* major in the low half */
@@ -31,11 +35,24 @@ enum {
 #define PAYLOAD_METADATA_START (7 * PAYLOAD_WORD_BYTES)
 #define PAYLOAD_LEAST_METADATA_END (15 * PAYLOAD_WORD_BYTES)
 
+#define FOURCC_COP1 UINT32_C(0x31504f43)
 #define FOURCC_COP2 UINT32_C(0x32504f43)
 #define FOURCC_VEUM UINT32_C(0x4d554556)
 #define VERSION_MAJOR(version) ((version) & 0xffff)
 #define ENTRY_COMMAND_STREAM 1
+#define FEATURES_IO_IN_SCRATCH 1
 #define FEATURES_SEPARATE_IO 2
 #define COMMAND_STOP UINT32_C(0xffff0000)
+
+/* What a payload says: where its stream is, and which NPU that is for. */
+struct ethosu_payload {
+    size_t start; /* bytes from the start of the payload */
+    size_t size;  /* bytes of the stream, whole words */
+    uint32_t config;
+    uint32_t architecture;
+};
+
+/* Read a payload of `size` bytes. False when it has a shape that the driver does not run. */
+bool ethosu_payload_read(const uint32_t *words, size_t size, struct ethosu_payload *payload);
 
 #endif

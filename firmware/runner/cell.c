@@ -31,9 +31,13 @@ static size_t most_pool_bytes(const struct plan_model *model)
     size_t inputs = ethosu_batch_bytes(model->input_sizes, model->input_count);
     size_t outputs = ethosu_batch_bytes(model->output_sizes, model->output_count);
 
-    return pool_bytes(model->command_stream_size, ETHOSU_ALWAYS_MAPPED)
-           + pool_bytes(model->weights_size, ETHOSU_ALWAYS_MAPPED)
-           + pool_bytes(model->scratch_size, ETHOSU_ALWAYS_MAPPED)
+    size_t always = pool_bytes(model->command_stream_size, ETHOSU_ALWAYS_MAPPED)
+                    + pool_bytes(model->weights_size, ETHOSU_ALWAYS_MAPPED);
+
+    if (model->io_is_in_scratch) {
+        return always + pool_bytes(model->scratch_size, ETHOSU_MAPPED_ON_DEMAND);
+    }
+    return always + pool_bytes(model->scratch_size, ETHOSU_ALWAYS_MAPPED)
            + pool_bytes(inputs, ETHOSU_MAPPED_ON_DEMAND) + pool_bytes(outputs, ETHOSU_MAPPED_ON_DEMAND);
 }
 
@@ -115,10 +119,11 @@ static void load(struct cell *cell, size_t slot, struct plan_reported *reported,
 static void poison_outputs(struct execution *execution)
 {
     const struct plan_model *model = execution->model;
+    struct ethosu_batch *batch = model->io_is_in_scratch ? &execution->scratch : &execution->output_batch;
 
     memset(execution->outputs, POISON, ethosu_batch_bytes(model->output_sizes, model->output_count));
-    if (execution->output_batch.device != NULL) {
-        ethosu_batch_fill(&execution->output_batch, POISON);
+    if (batch->device != NULL) {
+        ethosu_batch_fill(batch, POISON);
     }
 }
 

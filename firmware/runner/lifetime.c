@@ -14,16 +14,20 @@ enum {
     SCRATCH_TEMPORARY = 1 << 5,
     HAS_WEIGHTS = 1 << 6,
     USES_SRAM = 1 << 7,
+    IO_IN_BUFFERS = 1 << 8,
+    IO_IN_SCRATCH = 1 << 9,
 };
 
 static const struct step initialise[] = {
-    {"io_memory", PHASE_CREATE, step_create_io_memory, IO_MEMORY_KEPT},
+    {"io_memory", PHASE_CREATE, step_create_io_memory, IO_MEMORY_KEPT | IO_IN_BUFFERS},
+    {"io_memory", PHASE_CREATE, step_create_shared_scratch_memory, IO_MEMORY_KEPT | IO_IN_SCRATCH},
     {"map", PHASE_CREATE, step_map_io, IO_PERSISTENT},
     {"network", PHASE_CREATE, step_create_network, DRIVER_PERSISTENT},
     {"weights", PHASE_CREATE, step_create_weights, DRIVER_PERSISTENT | HAS_WEIGHTS},
-    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER},
-    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PERSISTENT},
-    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PERSISTENT},
+    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER | IO_IN_BUFFERS},
+    {"scratch", PHASE_CREATE, step_create_shared_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER | IO_IN_SCRATCH},
+    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
+    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
 };
 
 /* At destroy, and when initialisation has failed: only what exists is undone. */
@@ -36,17 +40,20 @@ static const struct step undo[] = {
 static const struct step infer[] = {
     {"network", PHASE_CREATE, step_create_network, DRIVER_PER_INFERENCE},
     {"weights", PHASE_CREATE, step_create_weights, DRIVER_PER_INFERENCE | HAS_WEIGHTS},
-    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER},
+    {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER | IO_IN_BUFFERS},
+    {"scratch", PHASE_CREATE, step_create_shared_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER | IO_IN_SCRATCH},
     {"scratch", PHASE_CREATE, step_take_scratch, SCRATCH_TEMPORARY},
-    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PER_INFERENCE},
-    {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT},
-    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, ALWAYS},
-    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PER_INFERENCE},
+    {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PER_INFERENCE | IO_IN_BUFFERS},
+    {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
+    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, IO_IN_BUFFERS},
+    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs_to_scratch, IO_IN_SCRATCH},
+    {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PER_INFERENCE | IO_IN_BUFFERS},
     {"submit", PHASE_SUBMIT, step_submit, ALWAYS},
     {"wait", PHASE_WAIT, step_wait, ALWAYS},
     {"sram_clear", PHASE_SRAM_CLEAR, step_clear_sram, USES_SRAM},
-    {"rewind_outputs", PHASE_READ_OUTPUTS, step_rewind_outputs, DRIVER_PERSISTENT},
-    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, ALWAYS},
+    {"rewind_outputs", PHASE_READ_OUTPUTS, step_rewind_outputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
+    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, IO_IN_BUFFERS},
+    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs_from_scratch, IO_IN_SCRATCH},
 };
 
 static const struct step infer_end[] = {
@@ -69,18 +76,25 @@ static void choose(const struct step *table, size_t count, unsigned conditions, 
     *list = NULL;
 }
 
-/* Whether the memory of inputs and outputs outlives their buffers in this mode. */
-static bool keeps_io_memory(const struct plan_cell *cell)
+/* How long the memory of inputs and outputs lives. In temporary memory there is none to keep, or to map. */
+static unsigned io_conditions_of(const struct plan_cell *cell, const struct plan_model *model)
 {
-    return cell->io == PLAN_PERSISTENT || plan.io_is_shared;
+    unsigned conditions = model->io_is_in_scratch ? IO_IN_SCRATCH : IO_IN_BUFFERS;
+    bool persistent = cell->io == PLAN_PERSISTENT;
+
+    if (model->io_is_in_scratch && plan.scratch_is_temporary) {
+        return conditions;
+    }
+    conditions |= persistent ? IO_PERSISTENT : 0;
+    conditions |= persistent || plan.io_is_shared ? IO_MEMORY_KEPT : 0;
+    return conditions;
 }
 
 static unsigned conditions_of(const struct plan_cell *cell, const struct plan_model *model)
 {
     unsigned conditions = cell->driver == PLAN_PERSISTENT ? DRIVER_PERSISTENT : DRIVER_PER_INFERENCE;
 
-    conditions |= cell->io == PLAN_PERSISTENT ? IO_PERSISTENT : 0;
-    conditions |= keeps_io_memory(cell) ? IO_MEMORY_KEPT : 0;
+    conditions |= io_conditions_of(cell, model);
     conditions |= model->weights_size != 0 ? HAS_WEIGHTS : 0;
     conditions |= model->scratch_fast_size != 0 ? USES_SRAM : 0;
     if (model->scratch_size != 0) {

@@ -19,11 +19,14 @@ struct plan_model {
     const uint8_t *weights; /* NULL when there are none */
     size_t weights_size;
     size_t scratch_size;      /* 0: no scratch memory */
+    bool io_is_in_scratch;    /* inputs and outputs lie in scratch memory, and have no buffers */
     size_t scratch_fast_size; /* bytes of NPU SRAM that the stream uses */
     const size_t *input_sizes;
     size_t input_count;
     const size_t *output_sizes;
     size_t output_count;
+    const size_t *input_offsets; /* bytes from the start of the scratch memory, where they lie in it */
+    const size_t *output_offsets;
     const uint8_t *const *input_sets; /* input_count tensors for each set, one set after the other */
     size_t input_set_count;
 };

@@ -1,17 +1,21 @@
 #include "runner/steps.h"
 
-#include "platform/bytes.h"
 #include "platform/cache.h"
 #include "runner/execution.h"
-
-#define TENSOR_ALIGNMENT 16 /* what delegates ask of the temporary allocator */
+#include "runner/staging.h"
 
 /* ---- memory of inputs and outputs ---- */
+
+/* Whether inputs and outputs lie in one memory, when it outlives their buffers. */
+static bool has_one_io_memory(const struct execution *execution)
+{
+    return plan.io_is_shared || execution->model->io_is_in_scratch;
+}
 
 /* The memory that the outputs lie in, and where in it, when it outlives their buffers. */
 static struct ethosu_memory *kept_output_memory(struct execution *execution)
 {
-    return plan.io_is_shared ? &execution->input_memory : &execution->output_memory;
+    return has_one_io_memory(execution) ? &execution->input_memory : &execution->output_memory;
 }
 
 static size_t kept_output_start(const struct execution *execution)
@@ -157,23 +161,11 @@ enum ethosu_error step_destroy_objects(struct execution *execution)
 
 /* ---- temporary memory ---- */
 
-/* Temporary memory for `size` bytes, or NULL with the reason. */
-static void *take_temp(struct execution *execution, size_t size, enum ethosu_error *error)
-{
-    if (ethosu_device_must_fail(execution->device)) {
-        *error = ETHOSU_INJECTED;
-        return NULL;
-    }
-    void *taken = temp_allocate(execution->temp, size, TENSOR_ALIGNMENT);
-    *error = taken == NULL ? ETHOSU_NO_HEAP : ETHOSU_OK;
-    return taken;
-}
-
 enum ethosu_error step_take_scratch(struct execution *execution)
 {
     size_t size = execution->model->scratch_size;
     enum ethosu_error error;
-    void *taken = take_temp(execution, size, &error);
+    void *taken = staging_take(execution, size, &error);
 
     if (error == ETHOSU_OK) {
         /* What the CPU wrote there as something else must not be written back while the NPU uses it. */
@@ -214,40 +206,23 @@ enum ethosu_error step_rewind_outputs(struct execution *execution)
     return ETHOSU_OK;
 }
 
-/* Between these two the CPU may touch a batch: they map and unmap it where it does not stay mapped. */
-static enum ethosu_error begin_access(const struct execution *execution, const struct ethosu_batch *batch)
-{
-    return execution->io_is_persistent ? ETHOSU_OK : ethosu_memory_map(batch->memory);
-}
-
-static enum ethosu_error end_access(const struct execution *execution, const struct ethosu_batch *batch)
-{
-    return execution->io_is_persistent ? ETHOSU_OK : ethosu_memory_unmap(batch->memory);
-}
-
-static void copy(struct execution *execution, void *to, const void *from, size_t size)
-{
-    memcpy(to, from, size);
-    execution->device->counts.copied += size;
-}
-
 static enum ethosu_error write_input(struct execution *execution, size_t index)
 {
     struct ethosu_batch *batch = &execution->input_batch;
     size_t size = execution->model->input_sizes[index];
     enum ethosu_error error;
-    void *staging = take_temp(execution, size, &error);
+    void *staging = staging_take(execution, size, &error);
 
     if (error != ETHOSU_OK) {
         return error;
     }
-    copy(execution, staging, execution->inputs[index], size);
-    error = begin_access(execution, batch);
+    staging_copy(execution, staging, execution->inputs[index], size);
+    error = staging_begin_access(execution, batch);
     if (error != ETHOSU_OK) {
         return error;
     }
     error = ethosu_buffer_write(batch, index, staging, size);
-    enum ethosu_error end = end_access(execution, batch);
+    enum ethosu_error end = staging_end_access(execution, batch);
     return error == ETHOSU_OK ? end : error;
 }
 
@@ -286,19 +261,19 @@ static enum ethosu_error read_output(struct execution *execution, size_t index, 
     struct ethosu_batch *batch = &execution->output_batch;
     size_t size = execution->model->output_sizes[index];
     enum ethosu_error error;
-    void *staging = take_temp(execution, size, &error);
+    void *staging = staging_take(execution, size, &error);
 
     if (error != ETHOSU_OK) {
         return error;
     }
-    error = begin_access(execution, batch);
+    error = staging_begin_access(execution, batch);
     if (error != ETHOSU_OK) {
         return error;
     }
     error = ethosu_buffer_read(batch, index, staging, size) == size ? ETHOSU_OK : ETHOSU_SHORT_READ;
-    enum ethosu_error end = end_access(execution, batch);
+    enum ethosu_error end = staging_end_access(execution, batch);
     if (error == ETHOSU_OK) {
-        copy(execution, to, staging, size);
+        staging_copy(execution, to, staging, size);
         error = end;
     }
     return error;

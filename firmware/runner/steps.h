@@ -40,4 +40,13 @@ enum ethosu_error step_rewind_outputs(struct execution *execution);
 enum ethosu_error step_read_outputs(struct execution *execution);
 enum ethosu_error step_close_inference(struct execution *execution);
 
+/*
+ * The same for a model whose inputs and outputs lie in its scratch memory, which the CPU then touches: memory
+ * that outlives the driver's objects, the scratch buffer in memory that is mapped on demand, and the copies.
+ */
+enum ethosu_error step_create_shared_scratch_memory(struct execution *execution);
+enum ethosu_error step_create_shared_scratch(struct execution *execution);
+enum ethosu_error step_write_inputs_to_scratch(struct execution *execution);
+enum ethosu_error step_read_outputs_from_scratch(struct execution *execution);
+
 #endif

@@ -13,14 +13,12 @@ import jinja2
 from harness.boards.config import BoardConfig, Memory
 from harness.data_files import data_folder
 from harness.errors import BuildError, ModelError, UsageError
-from harness.models.compiled import Tensor
+from harness.models.compiled import INPUT_REGION, OUTPUT_REGION, CompiledModel, Tensor
 from harness.plan import Cell, FailingStage, Job, Plan, PlannedModel, Program, TempAllocator
 
 NONCE_LENGTH = 16
 NONCE_PLACEHOLDER = "@nonce@".center(NONCE_LENGTH, "-")  #: not hexadecimal, so never mistaken for a nonce
 
-INPUT_REGION = 3
-OUTPUT_REGION = 4
 POOL_ROUNDING = 16  #: bytes; each buffer of a batch starts at a multiple of it
 UART_WINDOW = 0x1000  #: bytes of a PL011's registers
 NPU_WINDOW = 0x4000  #: bytes of an Ethos-U85's registers
@@ -33,6 +31,7 @@ BLOCKS_TO_LEAK = 128
 
 PAGE = 4096  #: bytes; inputs and outputs are mapped by the page
 WORD = 4  #: bytes
+COP1_NOP = (5).to_bytes(WORD, "little")
 STREAM_START = 28  #: bytes of a payload before its metadata, whose length is the last of them
 
 _LIFETIMES = {"per-inference": "PLAN_PER_INFERENCE", "persistent": "PLAN_PERSISTENT"}
@@ -79,6 +78,9 @@ class _ModelTable:
     scratch_fast_size: int
     input_sizes: tuple[int, ...]
     output_sizes: tuple[int, ...]
+    io_in_scratch: bool
+    input_offsets: tuple[int, ...]
+    output_offsets: tuple[int, ...]
     input_sets: tuple[tuple[str, tuple[str, ...]], ...]  #: label, and a symbol for each input tensor
 
 
@@ -192,8 +194,7 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
     stream = compiled.command_stream
     if plan.misalign_stream:
         stream = misaligned(stream)
-    _check_layout(compiled.name, compiled.inputs, INPUT_REGION)
-    _check_layout(compiled.name, compiled.outputs, OUTPUT_REGION)
+    _check_layout(compiled)
 
     def add(role: str, data: bytes) -> str:
         blobs.append(Blob(f"model_{index}_{role}", data))
@@ -214,6 +215,9 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
         scratch_fast_size=compiled.scratch_fast_size,
         input_sizes=tuple(tensor.size for tensor in compiled.inputs),
         output_sizes=tuple(tensor.size for tensor in compiled.outputs),
+        io_in_scratch=compiled.io_is_in_scratch,
+        input_offsets=tuple(tensor.offset for tensor in compiled.inputs),
+        output_offsets=tuple(tensor.offset for tensor in compiled.outputs),
         input_sets=tuple(
             (
                 inputs.label,
@@ -224,27 +228,44 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
     )
 
 
-def _check_layout(model: str, tensors: Sequence[Tensor], region: int) -> None:
+def _check_layout(compiled: CompiledModel) -> None:
+    """Inputs and outputs must lie where the runner puts them: in scratch, or in buffers of their own."""
+    for kind, tensors in (("input", compiled.inputs), ("output", compiled.outputs)):
+        if not tensors:
+            raise ModelError(f"{compiled.name} has no {kind}, so nothing could be fed or compared")
+    if compiled.io_is_in_scratch:
+        for tensor in (*compiled.inputs, *compiled.outputs):
+            if tensor.offset + tensor.size > compiled.scratch_size:
+                raise ModelError(
+                    f"{compiled.name}: tensor {tensor.name!r} of {tensor.size} bytes lies at offset "
+                    f"{tensor.offset} of a scratch memory of {compiled.scratch_size} bytes"
+                )
+    else:
+        _check_batch(compiled.name, compiled.inputs, INPUT_REGION)
+        _check_batch(compiled.name, compiled.outputs, OUTPUT_REGION)
+
+
+def _check_batch(model: str, tensors: Sequence[Tensor], region: int) -> None:
     """A batch of buffers is one allocation, in which each starts behind the one before, rounded up to 16."""
-    if not tensors:
-        raise ModelError(f"{model} has no tensor in region {region}, so nothing could be fed or compared")
     offset = 0
     for tensor in tensors:
         if (tensor.region, tensor.offset) != (region, offset):
             raise ModelError(
                 f"{model}: tensor {tensor.name!r} lies at offset {tensor.offset} of region {tensor.region}, "
-                f"where the driver puts it at offset {offset} of region {region}",
-                hint="compile with --separate-io-regions; `harness npu` takes it as it is",
+                f"where the driver puts it at offset {offset} of region {region}"
             )
         offset += _rounded(tensor.size)
 
 
 def misaligned(payload: bytes) -> bytes:
-    """A COP2 payload whose command stream begins one word later: the metadata before it has one word more.
+    """A payload whose command stream begins one word later.
 
-    The words that count what follows grow with it: those of the payload, of its one entry, and of the
-    metadata (Vela 5.2, regor/tflite/custom_operator_ethosu.hpp).
+    In COP1 a NOP more precedes it. In COP2 the metadata before it has one word more, and the words that count
+    what follows grow with it: those of the payload, of its one entry, and of the metadata (Vela 5.2,
+    regor/tflite/custom_operator_ethosu.hpp).
     """
+    if payload[:4] == b"COP1":
+        return payload[:4] + COP1_NOP + payload[4:]
     words = list(struct.unpack_from("<7I", payload))
     start = STREAM_START + words[6]
     for counting in (2, 5, 6):

@@ -25,5 +25,7 @@ def models_command() -> int:
             name, signature.inputs, signature.outputs, f"{len(source.data):,} B", source.sha256[:12]
         )
     Console(width=WIDTH).print(table)
-    click.echo("Wherever a name goes, a path does too: .tflite, Vela-optimised .tflite, or Vela's raw .npz.")
+    click.echo(
+        "Wherever a name goes, a path does too: .tflite, compiled by Vela or not, Vela's raw .npz, .pte."
+    )
     return 0

@@ -8,6 +8,9 @@ from typing import NewType
 
 Bytes = NewType("Bytes", int)  #: a size in bytes
 
+SCRATCH_REGION, NPU_SRAM_REGION, INPUT_REGION, OUTPUT_REGION = 1, 2, 3, 4
+"""Base pointers of a command stream; constants have region 0."""
+
 MAC_COUNTS = (128, 256, 512, 1024, 2048)
 """The Ethos-U85 configurations, in 8-bit MACs per cycle."""
 
@@ -38,16 +41,15 @@ class Tensor:
 
 @dataclass(frozen=True)
 class CompiledModel:
-    """A model compiled for direct drive on one Ethos-U85 configuration.
+    """A model compiled for one Ethos-U85 configuration.
 
-    Base pointers while it runs: 0 weights, 1 scratch, 2 NPU SRAM, 3 inputs, 4 outputs
-    (Vela `--cop-format COP2 --separate-io-regions`).
+    Its inputs and outputs lie in regions of their own (Vela `--separate-io-regions`), or all in scratch.
     """
 
     name: str
     source_sha256: str  #: of the model file the user named
     macs: int
-    command_stream: bytes  #: the whole COP2 payload, as it is given to network creation
+    command_stream: bytes  #: the whole payload, COP1 or COP2, as it is given to network creation
     weights: bytes  #: region 0; may be empty
     scratch_size: Bytes  #: region 1; may be 0
     scratch_fast_size: Bytes  #: region 2, the NPU SRAM; 0 unless a Dedicated_Sram mode is used
@@ -56,6 +58,11 @@ class CompiledModel:
     vela_version: str  #: "" when a precompiled model does not say
     vela_options: tuple[str, ...]
     tflite: bytes | None  #: the uncompiled model, from which reference outputs come; None when precompiled
+
+    @property
+    def io_is_in_scratch(self) -> bool:
+        """Whether inputs and outputs are parts of the scratch memory, as ExecuTorch has them."""
+        return all(tensor.region == SCRATCH_REGION for tensor in (*self.inputs, *self.outputs))
 
     @property
     def stream_sha256(self) -> str:

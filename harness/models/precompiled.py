@@ -7,15 +7,13 @@ from collections.abc import Sequence
 
 from harness.errors import ModelError
 from harness.models.catalog import ETHOS_U_OPERATOR, ModelKind, ModelSource
-from harness.models.compiled import Bytes, CompiledModel, Tensor
-from harness.models.payload import payload_macs, read_payload_header
+from harness.models.compiled import INPUT_REGION, OUTPUT_REGION, SCRATCH_REGION, Bytes, CompiledModel, Tensor
+from harness.models.payload import payload_macs, payload_options, used_regions
 from harness.models.placement import Placement, place_tensors
 from harness.models.pte import read_pte
 from harness.models.tflite_file import TfliteGraph, read_tflite
 from harness.models.vela_raw import RawNetwork, read_raw
 
-DIRECT_DRIVE = ("--cop-format=COP2", "--separate-io-regions")  #: what the driver takes
-_INPUT_REGION, _OUTPUT_REGION = 3, 4
 # Raw output gives the width of an element, not its type; the NPU's own networks are signed.
 _DTYPE_OF_WIDTH = {1: "int8", 2: "int16", 4: "int32"}
 # Metadata of an optimised .tflite: int32 version, subgraph, count, then each tensor's offset in its region.
@@ -26,7 +24,7 @@ _OFFSETS_HEADER = struct.Struct("<iii")
 def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
     """The model in an optimised .tflite or a raw .npz file; `macs` is what the user asked for, if anything.
 
-    Raises ModelError when it was compiled for another MAC count, or in a form direct drive cannot run.
+    Raises ModelError when it was compiled for another MAC count, or is no network for the NPU alone.
     """
     name = source.name
     if source.kind is ModelKind.PTE:
@@ -43,11 +41,7 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
         raw = _read_optimised(name, graph)
         inputs = place_tensors(name, "input", graph.input_tensors, raw.inputs)
         outputs = place_tensors(name, "output", graph.output_tensors, raw.outputs)
-    form: tuple[str, ...]
-    if source.kind is ModelKind.PTE:
-        compiled_for, form = payload_macs(name, raw.command_stream), ()
-    else:
-        compiled_for, form = read_payload_header(name, raw.command_stream).macs, DIRECT_DRIVE
+    compiled_for = payload_macs(name, raw.command_stream)
     if macs is not None and macs != compiled_for:
         raise ModelError(
             f"{name} was compiled for {compiled_for} MACs and cannot run on {macs}",
@@ -65,7 +59,7 @@ def open_precompiled(source: ModelSource, macs: int | None) -> CompiledModel:
         outputs=outputs,
         vela_version="",
         # The file records no options; these are the ones its payload proves.
-        vela_options=(f"--accelerator-config=ethos-u85-{compiled_for}", *form),
+        vela_options=(f"--accelerator-config=ethos-u85-{compiled_for}", *payload_options(raw.command_stream)),
         tflite=None,
     )
 
@@ -98,15 +92,21 @@ def _read_optimised(name: str, graph: TfliteGraph) -> RawNetwork:
     stream, weights, scratch, scratch_fast = graph.operators[0].inputs[:4]
     if graph.tensors[stream].data is None:
         raise ModelError(f"{name} has an ethos-u operator without a command stream")
+    payload = graph.tensors[stream].data or b""
     offsets = _offsets(name, graph)
+    input_region, output_region = INPUT_REGION, OUTPUT_REGION
+    if max(each.region for each in used_regions(name, payload)) < INPUT_REGION:
+        input_region = output_region = SCRATCH_REGION
+        # Offsets count from the start of the interpreter's arena, in which scratch memory lies.
+        offsets = tuple(offset - offsets[scratch] for offset in offsets)
     return RawNetwork(
-        command_stream=graph.tensors[stream].data or b"",
+        command_stream=payload,
         weights=graph.tensors[weights].data or b"",
         scratch_size=Bytes(graph.tensors[scratch].size),
         # Without an NPU SRAM of its own the model repeats the scratch tensor.
         scratch_fast_size=Bytes(0 if scratch_fast == scratch else graph.tensors[scratch_fast].size),
-        inputs=_placements(graph, graph.inputs, _INPUT_REGION, offsets),
-        outputs=_placements(graph, graph.outputs, _OUTPUT_REGION, offsets),
+        inputs=_placements(graph, graph.inputs, input_region, offsets),
+        outputs=_placements(graph, graph.outputs, output_region, offsets),
     )
 
 

@@ -13,7 +13,7 @@ from harness.cache import cached_folder, content_key
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import MAC_COUNTS, CompiledModel
-from harness.models.payload import read_payload_header
+from harness.models.payload import payload_macs
 from harness.models.placement import place_tensors
 from harness.models.precompiled import open_precompiled
 from harness.models.tflite_file import TfliteGraph, read_tflite
@@ -195,7 +195,7 @@ def _assemble(
     return CompiledModel(
         name=source.name,
         source_sha256=source.sha256,
-        macs=read_payload_header(source.name, raw.command_stream).macs,
+        macs=payload_macs(source.name, raw.command_stream),
         command_stream=raw.command_stream,
         weights=raw.weights,
         scratch_size=raw.scratch_size,

@@ -11,20 +11,16 @@ import struct
 from collections.abc import Mapping
 
 from harness.errors import ModelError
-from harness.models.compiled import Bytes
-from harness.models.payload import payload_macs
+from harness.models.compiled import NPU_SRAM_REGION, Bytes
+from harness.models.payload import used_regions
 from harness.models.placement import Placement
 from harness.models.vela_raw import RawNetwork
-from harness.sim.npu import NpuConfig, parse_payload
-from harness.sim.npu.checks import extents
-from harness.sim.npu.program import prepare
 
 _HEADER = struct.Struct("<16sIB11s")  #: name, bytes of data, whether the data is elsewhere, reserved
 _ALIGNMENT = 16
 _FIRST, _LAST = "vela_bin_stream", "vela_end_stream"
 _CONTENTS = ("cmd_data", "weight_data", "scratch_size", "inputs", "outputs")
 _STATE = frozenset({"persistent_size", "persistent_init"})
-_NPU_SRAM_REGION = 2
 _TENSOR = struct.Struct("<6i3i")  #: shape, with leading ones; bytes of an element, offset, region
 
 
@@ -97,9 +93,7 @@ def _read_block(name: str, data: bytes, position: int) -> tuple[str, bytes, int]
 
 def _npu_sram_size(name: str, payload: bytes) -> Bytes:
     """What the command stream uses of the NPU's own SRAM: the file does not say."""
-    macs = payload_macs(name, payload)
-    program = prepare(parse_payload(payload).stream, NpuConfig(macs))
-    used = (each for each in extents(program, len(program.steps)) if each.region == _NPU_SRAM_REGION)
+    used = (each for each in used_regions(name, payload) if each.region == NPU_SRAM_REGION)
     return Bytes(max((each.offset + each.size for each in used), default=0))
 
 

@@ -10,9 +10,10 @@ has to lie in the buffer that the firmware had for it, and off those that only i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from harness.models.compiled import SCRATCH_REGION, Tensor
 from harness.results.finding import Finding
 from harness.results.jobs import places_at, started_jobs
 from harness.results.run_record import CellRecord, Inference, Place, RunRecord
@@ -30,6 +31,7 @@ _BUFFERS = {0: "weights", 1: "scratch", 2: "NPU SRAM", 3: "inputs", 4: "outputs"
 """What lies behind each region of a direct-drive stream. Records do not tell where the NPU's SRAM is, nor, of
 a driver that keeps it for itself, where the others are: what is not told is not judged."""
 
+_READ_UNWRITTEN = "read-unwritten"
 _PROTECTED = ("weights", "inputs")  #: what a stream may not write
 
 _Job = tuple[CellRecord, Inference]
@@ -100,14 +102,17 @@ def stream_checks(console: Iterable[str]) -> StreamChecks:
     )
 
 
-def npu_check_findings(said: StreamChecks, run: RunRecord, model: int) -> Iterator[Finding]:
+def npu_check_findings(
+    said: StreamChecks, run: RunRecord, model: int, inputs: Sequence[Tensor] = ()
+) -> Iterator[Finding]:
     """One finding for each rule that jobs of a model break, at the first of those jobs.
 
-    `run` is the whole run, since jobs are counted over it. What the rules do not decide is no finding.
+    `run` is the whole run, since jobs are counted over it; `inputs` are the model's. What the rules do not
+    decide is no finding.
     """
     jobs = started_jobs(run)
     for check in said.checks:
-        own = _of_model(check.jobs, jobs, model)
+        own = [job for job in _of_model(check.jobs, jobs, model) if not _is_of_an_input(check, job, inputs)]
         if own and check.sure:
             where = f"{check.size} bytes at {check.address:#x} (region {check.region})"
             yield _finding(own[0], len(own), f"{check.check}: {check.operation} at {check.at}, {where}")
@@ -120,6 +125,20 @@ def npu_check_findings(said: StreamChecks, run: RunRecord, model: int) -> Iterat
         if wrong:
             (job, detail), *_ = wrong
             yield _finding(job, len(wrong), detail)
+
+
+def _is_of_an_input(check: StreamCheck, job: _Job, inputs: Sequence[Tensor]) -> bool:
+    """Whether a read of scratch that no operation wrote is one of an input there, which the CPU wrote."""
+    scratch = places_at(*job).get(_BUFFERS[SCRATCH_REGION])
+    if (check.check, check.region) != (_READ_UNWRITTEN, str(SCRATCH_REGION)) or scratch is None:
+        return False
+    start = check.address - scratch.address
+    return any(
+        tensor.region == SCRATCH_REGION
+        and tensor.offset <= start
+        and start + check.size <= tensor.offset + tensor.size
+        for tensor in inputs
+    )
 
 
 def _of_model(numbers: Iterable[int], jobs: list[_Job], model: int) -> list[_Job]:

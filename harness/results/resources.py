@@ -37,10 +37,14 @@ def needs_of(model: CompiledModel, scratch: Scratch) -> Needs:
     """What a model needs with scratch memory of this kind."""
     tensors = len(model.inputs) + len(model.outputs)
     temporary = int(model.scratch_size > 0 and scratch is Scratch.TEMP)
-    buffers = tensors + int(len(model.weights) > 0) + int(model.scratch_size > 0) - temporary
+    buffers = int(len(model.weights) > 0) + int(model.scratch_size > 0) - temporary
     return Needs(
-        objects={"networks": 1, "buffers": buffers, "inferences": 1},
-        maps=tensors,
+        objects={
+            "networks": 1,
+            "buffers": buffers if model.io_is_in_scratch else buffers + tensors,
+            "inferences": 1,
+        },
+        maps=0 if model.io_is_in_scratch and temporary else tensors,
         allocations=tensors + temporary,
     )
 

@@ -111,6 +111,7 @@ def test_one_extra_copy_shows_that_copy_and_nothing_else(settings: Settings) -> 
     copy = Edit(
         "runner/steps.c",
         "enum ethosu_error step_submit(struct execution *execution)\n{",
+        '#include "platform/bytes.h"\n'
         f"static uint8_t extra[2][{EXTRA_COPY_BYTES}] __attribute__((aligned(64)));\n"
         "enum ethosu_error step_submit(struct execution *execution)\n{\n"
         "    memcpy(extra[0], extra[1], sizeof extra[0]);",

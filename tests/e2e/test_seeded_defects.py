@@ -61,7 +61,9 @@ def checks(run: RunRecord, reference: Reference) -> set[str]:
 
 LIFETIME, STEPS, DEVICE = "runner/lifetime.c", "runner/steps.c", "ethosu/ethosu_device.c"
 NO_REWIND = Edit(
-    LIFETIME, '    {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT},\n', ""
+    LIFETIME,
+    '    {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},\n',
+    "",
 )
 NOT_ENABLED = Edit(DEVICE, "    device_write(device, NPU_PMCNTENSET, PMCNTEN_CYCLES);\n", "")
 

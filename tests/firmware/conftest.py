@@ -54,6 +54,14 @@ def cop2(commands: Sequence[int], config: int = CONFIG_256_MACS) -> bytes:
     return struct.pack("<4sIQ", b"COP2", 1, len(actions)) + actions
 
 
+def cop1(commands: Sequence[int]) -> bytes:
+    """The payload that Vela makes for a microcontroller's runtime; its stream starts at a multiple of 16."""
+    optimizer_config, nop, command_stream = 1, 5, 2
+    head = [optimizer_config, CONFIG_256_MACS, ARCHITECTURE, nop, nop, nop]
+    words = [*head, command_stream | len(commands) << 16, *commands]
+    return b"COP1" + struct.pack(f"<{len(words)}I", *words)
+
+
 def tensor(name: str, region: int, offset: int, size: int) -> Tensor:
     return Tensor(name, (size,), "uint8", region, Bytes(offset), Bytes(size))
 
@@ -104,6 +112,19 @@ def revealing_model() -> CompiledModel:
         tensor("scratch", OUTPUT, 176, 16),
     )
     return hand_written("reveal", commands, (tensor("input", INPUT, 0, 100),), outputs)
+
+
+def model_in_scratch() -> CompiledModel:
+    """A network with input and outputs in scratch memory: its input, and what the scratch held before."""
+    commands = [
+        *dma((SCRATCH, 128), (SCRATCH, 256), 100),
+        *dma((SCRATCH, 0), (SCRATCH, 512), 16),
+        *dma((SCRATCH, 128), (SCRATCH, 0), 16),
+        STOP,
+    ]
+    outputs = (tensor("input", SCRATCH, 256, 100), tensor("scratch", SCRATCH, 512, 16))
+    model = hand_written("inside", commands, (tensor("input", SCRATCH, 128, 100),), outputs)
+    return replace(model, command_stream=cop1(commands), scratch_size=Bytes(640))
 
 
 def with_inputs(model: CompiledModel) -> PlannedModel:
@@ -169,6 +190,18 @@ def parse_error(revealing: PlannedModel) -> PlannedModel:
 def idle(revealing: PlannedModel) -> PlannedModel:
     """A network that does nothing, and so writes no output."""
     return with_inputs(replace(revealing.compiled, name="idle", command_stream=cop2([STOP])))
+
+
+@pytest.fixture(scope="session")
+def in_scratch() -> PlannedModel:
+    """A network whose input and outputs are parts of its scratch memory."""
+    return with_inputs(model_in_scratch())
+
+
+@pytest.fixture(scope="session")
+def idle_in_scratch(in_scratch: PlannedModel) -> PlannedModel:
+    """The same, but it does nothing, and so writes no output."""
+    return with_inputs(replace(in_scratch.compiled, name="idle", command_stream=cop1([STOP])))
 
 
 @pytest.fixture(scope="session")

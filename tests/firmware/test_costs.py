@@ -27,7 +27,7 @@ EXTRA_COPY = Edit(
 {
     static uint8_t from[65536] __attribute__((aligned(16))), to[65536] __attribute__((aligned(16)));
 
-    copy(execution, to, from, sizeof to);
+    staging_copy(execution, to, from, sizeof to);
     __asm__ volatile("" ::: "memory");
 """,
 )

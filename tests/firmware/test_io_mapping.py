@@ -20,7 +20,7 @@ from harness.plan import (
 
 TENSORS = 4  # one input and three outputs
 MEMORIES = 2  # the inputs' and the outputs'
-LIFETIME, STEPS = "runner/lifetime.c", "runner/steps.c"
+LIFETIME, STAGING = "runner/lifetime.c", "runner/staging.c"
 MAP_STEP = '    {"map", PHASE_CREATE, step_map_io, IO_PERSISTENT},\n'
 
 
@@ -125,7 +125,7 @@ def test_a_touch_after_unmap_is_a_data_abort_in_the_buffer(firmware, revealing):
 
 def test_a_touch_before_map_is_a_data_abort_in_the_buffer(firmware, revealing):
     unmapped = Edit(
-        STEPS,
+        STAGING,
         "? ETHOSU_OK : ethosu_memory_map(batch->memory)",
         "|| batch == &execution->input_batch ? ETHOSU_OK : ethosu_memory_map(batch->memory)",
     )
@@ -142,7 +142,7 @@ def test_memory_that_is_mapped_twice_is_a_driver_error(firmware, revealing):
 
 def test_a_missing_unmap_is_a_driver_error_in_the_next_map(firmware, revealing):
     end = "? ETHOSU_OK : ethosu_memory_unmap(batch->memory)"
-    kept = Edit(STEPS, end, "|| batch != NULL " + end)
+    kept = Edit(STAGING, end, "|| batch != NULL " + end)
     run = firmware.run(plan_comparison(revealing, [PER_INFERENCE], (0,)), kept)
     assert run.faults[0].details == {"error": "already-mapped", "where": "read_outputs"}
 

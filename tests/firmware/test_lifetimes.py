@@ -99,7 +99,7 @@ def test_without_poison_an_output_that_is_not_written_looks_the_same_in_both_lif
 
 
 def test_outputs_that_are_never_read_show_the_poison(firmware, revealing):
-    step = '    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, ALWAYS},\n'
+    step = '    {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, IO_IN_BUFFERS},\n'
     run = firmware.run(plan_comparison(revealing, DRIVER_MODES, (0,)), Edit("runner/lifetime.c", step, ""))
     assert outputs_of(run) == dict.fromkeys(DRIVER_MODES, of_sizes(POISON))
 
@@ -142,7 +142,7 @@ def test_a_leaked_batch_is_reported_at_the_end(firmware, both_lifetimes):
 
 
 def test_inputs_that_are_not_rewritten_show_in_the_outputs(firmware, revealing):
-    step = '    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, ALWAYS},\n'
+    step = '    {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, IO_IN_BUFFERS},\n'
     defect = Edit("runner/lifetime.c", step, "")
     (cell,) = firmware.run(plan_comparison(revealing, [DRIVER_PERSISTENT], (0, 1)), defect).cells
     assert [inference.outputs[0] for inference in cell.inferences] == [bytes(100), bytes(100)]

@@ -12,6 +12,8 @@ from harness.errors import ModelError
 from harness.models.catalog import ModelKind, ModelSource, load_model
 from harness.models.compiled import CompiledModel
 from harness.models.vela import CompileOptions, compile_model
+from harness.npu_tools.inference import infer
+from harness.sim.npu.cycles import VelaProfile
 
 pytestmark = pytest.mark.usefixtures("private_cache")
 
@@ -90,17 +92,21 @@ def test_raw_output_knows_no_names(adder: ModelSource, vela_file: VelaFile) -> N
 
 
 @pytest.mark.parametrize("output", ["tflite", "raw"])
-def test_vela_without_options_makes_what_direct_drive_cannot_take(
-    adder: ModelSource, vela_file: VelaFile, output: str
+@pytest.mark.parametrize("options", [(), ("--cop-format=COP2",)], ids=["COP1", "COP2"])
+def test_a_network_with_its_tensors_in_scratch_computes_the_same(
+    adder: ModelSource, vela_file: VelaFile, options: tuple[str, ...], output: str
 ) -> None:
-    with pytest.raises(ModelError, match="COP1"):
-        compile_model(load_model(vela_file(adder, output=output)))
+    opened = compile_model(load_model(vela_file(adder, *options, output=output)))
+    compiled = compile_model(adder)
+    assert (opened.io_is_in_scratch, compiled.io_is_in_scratch) == (True, False)
+    inputs = (bytes(range(8)), bytes(range(8, 16)))
+    memory = VelaProfile("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")
+    assert infer(opened, inputs, memory).outputs == infer(compiled, inputs, memory).outputs
 
 
-@pytest.mark.parametrize("output", ["tflite", "raw"])
-def test_tensors_in_scratch_are_refused(adder: ModelSource, vela_file: VelaFile, output: str) -> None:
-    with pytest.raises(ModelError, match="in the scratch region"):
-        compile_model(load_model(vela_file(adder, "--cop-format=COP2", output=output)))
+def test_a_cop1_payload_proves_its_format(adder: ModelSource, vela_file: VelaFile) -> None:
+    opened = compile_model(load_model(vela_file(adder)))
+    assert opened.vela_options == ("--accelerator-config=ethos-u85-256", "--cop-format=COP1")
 
 
 def test_operators_left_beside_the_npus_are_named(vela_file: VelaFile) -> None:

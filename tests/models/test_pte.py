@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.boards.config import load_board
-from harness.build.image import build_image
-from harness.build.toolchain import find_toolchain
+from harness.cli.command_line import run_command_line
 from harness.errors import ModelError
 from harness.models.catalog import load_model
 from harness.models.inputs import standard_inputs
@@ -24,7 +24,6 @@ from harness.models.oracle import tflite_micro_outputs
 from harness.models.vela import CompileOptions, compile_model
 from harness.models.vela_raw import read_raw
 from harness.npu_tools.inference import infer
-from harness.plan import ALL_MODES, PlannedModel, plan_comparison
 from harness.sim.npu.cycles import VelaProfile
 
 _SPEC = importlib.util.spec_from_file_location("pte_writer", Path(__file__).with_name("pte_writer.py"))
@@ -104,12 +103,21 @@ def test_a_missing_block_is_named(network, opened, missing):
         opened(data=without)
 
 
-def test_the_runner_says_that_it_does_not_place_tensors_in_scratch(opened):
-    compiled = opened()
-    plan = plan_comparison(PlannedModel(compiled, standard_inputs(compiled)), ALL_MODES, (0,))
-    with pytest.raises(ModelError, match="of region 1, where the driver puts it") as caught:
-        build_image(plan, load_board("sim"), find_toolchain())
-    assert "harness npu" in caught.value.hint
+@pytest.mark.parametrize("scratch", ["buffer", "temp"])
+def test_it_is_compared_in_all_modes_as_any_model(network, tmp_path, scratch):
+    pytest.importorskip("tflite_micro", reason="tflite-micro is not installed")
+    path, report = tmp_path / "net.pte", tmp_path / "result.json"
+    path.write_bytes(pte_writer.write_pte(network))
+    options = ["--modes", "all", "--scratch", scratch, "--npu-checks", "--json", str(report)]
+    assert run_command_line(["compare", str(path), *options]) == 0
+    (model,) = json.loads(report.read_text())["models"]
+    reference = model["comparison"]["reference"]
+    assert (reference["oracle"], reference["equal"]) == ("not compared", None)
+    sets = standard_inputs(compile_model(load_model(path), CompileOptions()))
+    expected = tflite_micro_outputs("ds_cnn", load_model("ds_cnn").data, [each.tensors for each in sets])
+    digests = {each.label: sha256(one[0]).hexdigest() for each, one in zip(sets, expected, strict=True)}
+    for inference in (each for mode in model["modes"] for each in mode["inferences"]):
+        assert inference["outputs"][0]["sha256"] == digests[inference["input"]]
 
 
 @settings(max_examples=200, deadline=None)

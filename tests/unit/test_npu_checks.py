@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.models.compiled import SCRATCH_REGION, Bytes, Tensor
 from harness.plan import DRIVER_PERSISTENT, PER_INFERENCE
 from harness.results.finding import Finding
 from harness.results.npu_checks import npu_check_findings, stream_checks
@@ -45,6 +46,13 @@ def test_a_broken_rule_is_a_finding_at_the_first_of_its_jobs(run: RunRecord) -> 
     assert finding.detail == (
         "read-unwritten: OP_CONV at 0x1c, 16 bytes at 0x2040 (region 1) (and 2 more inferences)"
     )
+
+
+@pytest.mark.parametrize(("offset", "is_found"), [(0x40, False), (0x30, True), (0x48, True)])
+def test_an_input_in_scratch_was_written_by_the_cpu(run: RunRecord, offset: int, is_found: bool) -> None:
+    inside = (Tensor("input", (16,), "int8", SCRATCH_REGION, Bytes(offset), Bytes(16)),)
+    said = stream_checks([CHECK.format(sure="yes", jobs="2")])  # it reads 16 bytes from 0x40 on
+    assert bool([*npu_check_findings(said, run, 0, inside)]) == is_found
 
 
 def test_what_the_rules_do_not_decide_is_no_finding(run: RunRecord) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.models.compiled import CompiledModel
+from harness.models.compiled import SCRATCH_REGION, CompiledModel, Tensor
 from harness.plan import IoLifetime, Scratch
 from harness.results.resources import Needs, needs_of, resource_findings
 from harness.results.run_record import Leak, Memory, RunRecord, Stage
@@ -63,6 +63,18 @@ def test_a_model_needs_a_buffer_and_a_staging_copy_for_each_tensor_and_memory_fo
 ) -> None:
     needs = needs_of(compiled, scratch)
     assert (needs.objects["buffers"], needs.maps, needs.allocations) == (buffers, 2, blocks)
+
+
+@pytest.mark.parametrize(("scratch", "buffers", "maps"), [(Scratch.BUFFER, 1, 2), (Scratch.TEMP, 0, 0)])
+def test_tensors_in_scratch_memory_have_no_buffers_and_map_what_the_driver_has(
+    compiled: CompiledModel, scratch: Scratch, buffers: int, maps: int
+) -> None:
+    def moved(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return tuple(replace(tensor, region=SCRATCH_REGION) for tensor in tensors)
+
+    inside = replace(compiled, inputs=moved(compiled.inputs), outputs=moved(compiled.outputs))
+    needs = needs_of(inside, scratch)
+    assert (needs.objects["buffers"], needs.maps) == (buffers, maps)
 
 
 def test_weights_are_one_buffer_more(compiled: CompiledModel) -> None:
