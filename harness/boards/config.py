@@ -53,16 +53,76 @@ class Npu(_Section):
 
 
 class Entry(_Section):
-    """How the image is started, and the exception level it starts in."""
+    """How the image is started, and the exception level it starts in.
+
+    As an application the model loads the ELF; as data it loads the flat image to the load address, and starts
+    there; in U-Boot and in Linux it boots what the board file says, and [boot] or [linux] says how it goes on.
+    """
 
     exception_level: Literal[1, 2, 3]
-    start: Literal["application"]
+    start: Literal["application", "data", "u-boot", "linux"]
+
+
+class Program(_Section):
+    """How the executable of a model is found, and which versions of it are taken."""
+
+    other_names: tuple[str, ...] = ()  #: what older or newer releases call it
+    variable: str | None = None  #: an environment variable with its path, or that of a folder with it
+    folders: tuple[str, ...] = ()  #: where it is usually installed; ~ and * are expanded
+    minimum_version: str | None = None
+    memory_mib: Annotated[int, Field(gt=0)] = 4096  #: host memory that one running model takes
+
+
+class Terminal(_Section):
+    """A serial console of a model, by the name of its terminal component."""
+
+    terminal: str  #: the instance's path, such as host.host_terminal_0; the model prints its last part
+    title: str = ""  #: for people
+
+
+class DataFile(_Section):
+    """A file that the model loads to an address of a memory; each run has a copy of its own."""
+
+    file: str
+    address: Address
+
+
+class Landmark(_Section):
+    """A text that shows how far a board has booted."""
+
+    console: str
+    text: str  #: a regular expression
+    phase: str  #: what has been reached then
+
+
+class Boot(_Section):
+    """The way from power-on to the firmware: through U-Boot, which loads it from a disk of ours."""
+
+    autoboot: str  #: a regular expression: U-Boot is about to boot by itself, and a key stops it
+    prompt: str
+    commands: tuple[str, ...]  #: typed at the prompt; {file} and {address} are filled in
+    disk_parameter: str  #: the model's parameter that names the disk image
+    character_delay_seconds: Annotated[float, Field(ge=0)] = 0.0  #: between typed characters
+
+
+class Linux(_Section):
+    """A Linux system with the NPU's driver, which runs somebody's runner."""
+
+    login: str  #: a regular expression
+    user: str
+    prompt: str  #: a regular expression: the shell waits
+    device: str  #: what the runner opens
+    other_device: str  #: what another driver would have; alone it is a reason to refuse
+    disk_parameter: str
+    disk_device: str
+    mount_point: str
 
 
 class Timeouts(_Section):
     """Deadlines in seconds of real time."""
 
-    start_seconds: Seconds  #: from start to the first record
+    start_seconds: Seconds  #: from start to the first output, and to all consoles being attached
+    boot_seconds: Seconds = 600.0  #: from there to the firmware's start, or to a shell
     run_seconds: Seconds  #: from the first record to the end
     stop_seconds: Seconds  #: for each step of stopping the board
 
@@ -80,6 +140,17 @@ class BoardConfig(_Section):
     entry: Entry
     parameters: dict[str, bool | int | str]
     timeouts: Timeouts
+    program: Program = Program()
+    environment: dict[str, str] = {}  #: on top of what a model needs
+    consoles: dict[str, Terminal] = {}  #: by role; without any, standard output is the one console
+    records: str = ""  #: the role of the console that carries the records, and takes what is typed
+    data: dict[str, DataFile] = {}  #: by the memory's instance
+    copies: tuple[str, ...] = ()  #: parameters that name files of which each run has a copy of its own
+    landmarks: tuple[Landmark, ...] = ()
+    deaths: tuple[str, ...] = ()  #: regular expressions: such a line on any console ends the run
+    harmless: tuple[str, ...] = ()  #: such a line is no death, though it looks like one
+    boot: Boot | None = None
+    linux: Linux | None = None
 
 
 def board_names() -> tuple[str, ...]:
