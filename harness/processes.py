@@ -140,12 +140,18 @@ def running(start: Callable[[], P]) -> Iterator[P]:
             _live.discard(process)
 
 
-def terminate(process: Process, *, within_seconds: float) -> None:
-    """Ask a process that may still run to end; what has not ended in time is left to be killed."""
-    if process.poll() is None:
-        kill_group(process, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(within_seconds)
+def terminate(
+    process: Process, *, within_seconds: float, signals: Sequence[signal.Signals] = (signal.SIGTERM,)
+) -> None:
+    """Ask a process that may still run to end, by one signal after the other, each with its time.
+
+    What has not ended then is left to be killed.
+    """
+    for signum in signals:
+        if process.poll() is None:
+            kill_group(process, signum)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(within_seconds)
 
 
 def kill_group(process: Process, signum: signal.Signals) -> None:

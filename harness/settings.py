@@ -15,6 +15,8 @@ from harness.models.catalog import ModelKind, ModelSource
 from harness.models.vela import CompileOptions
 from harness.plan import ALL_MODES, Mode, Scratch, Zeroing, parse_modes
 
+_UNTIMED = frozenset({"--fast", "-F"})  #: have Arm's Ethos-U model work without timing
+
 
 @dataclass(frozen=True)
 class Load:
@@ -102,16 +104,28 @@ def resolve_settings(
 
     Raises UsageError for an unknown name or count, and BuildError for a missing toolchain.
     """
+    config, given = load_board(board), parse_parameters(parameters)
+    _refuse_untimed({**config.parameters, **given})
     return Settings(
-        board=load_board(board),
+        board=config,
         toolchain=find_toolchain(toolchain),
         compiler=CompileOptions(macs, system_config, memory_mode, vela_config),
-        parameters=parse_parameters(parameters),
+        parameters=given,
         modes=parse_modes(modes),
         load=load or Load(),
         implementations=parse_implementations(implementations),
         npu_checks=npu_checks,
     )
+
+
+def _refuse_untimed(parameters: Mapping[str, ParameterValue]) -> None:
+    for name, value in parameters.items():
+        if name.endswith("ethosu.extra_args") and not _UNTIMED.isdisjoint(str(value).split()):
+            raise UsageError(
+                f"the board's parameter {name} is {value!r}: without timing the NPU's cycles say nothing"
+                ", and would be compared all the same",
+                hint="leave --fast away",
+            )
 
 
 def parse_implementations(texts: Iterable[str]) -> tuple[Implementation, ...]:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from harness.boards.boot import IMAGE
+from harness.boards.budget import model_slot
 from harness.boards.config import BoardConfig
+from harness.boards.session import PROGRAM as PROGRAM_CONSOLE
+from harness.boards.session import boot, open_session
 from harness.boards.simulator import PROGRAM, start_simulator
-from harness.console.channel import open_channel
+from harness.boards.terminals import terminal_parameters
+from harness.boards.watch import Watch
+from harness.boards.workspace import DISK, Value, Workspace, prepare_workspace
+from harness.build.elf import read_elf
+from harness.console.channel import stdout_channel
+from harness.console.journal import Journal
 from harness.errors import BoardError
-from harness.processes import Process, started
+from harness.processes import Process, started, terminate
 
 BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 
-ParameterValue = bool | int | str
+ParameterValue = Value
 
 
 @dataclass(frozen=True)
@@ -24,8 +36,17 @@ class BoardRun:
     """What one run of an image left behind."""
 
     command: tuple[str, ...]
-    console: bytes
+    console: bytes  #: of the console that carries the records, and then what the program itself printed
     status: int  #: the program's exit status; negative when a signal ended it
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A program ready to be started."""
+
+    command: tuple[str, ...]
+    folder: Path | None = None  #: where it works; None: anywhere
+    environment: Mapping[str, str] | None = None  #: None: ours
 
 
 @dataclass(frozen=True)
@@ -36,56 +57,132 @@ class Board:
     macs: int
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
 
-    def command(self, image: Path) -> tuple[str, ...]:
-        """The command line that runs an image."""
-        parameters = {
-            **self.config.parameters,
-            self.config.npu.macs_parameter: self.macs,
-            **self.parameters,
-        }
-        options = [
-            part for name, value in parameters.items() for part in ("-C", f"{name}={_parameter_text(value)}")
-        ]
-        return (*self._program, *options, "-q", "-a", str(image))
-
     def run(self, image: Path, on_line: Callable[[bytes], None] | None = None) -> BoardRun:
-        """Run an image until the board ends by itself, and return its whole console.
+        """Run an image, an ELF file, until the board ends, and return what it said.
 
-        `on_line` is called with each line as it comes. Raises BoardError when the board does not start, falls
-        silent, runs over its time, or dies.
+        `on_line` is called with each line of the records' console as it comes. Raises BoardError when the
+        board does not start, falls silent, runs over its time, or dies.
         """
-        command = self.command(image)
-        timeouts = self.config.timeouts
         try:
-            with open_channel(self._start(command), command, stop_seconds=timeouts.stop_seconds) as channel:
-                for line in channel.lines(
-                    first_within=timeouts.start_seconds, all_within=timeouts.run_seconds
-                ):
-                    if on_line is not None:
-                        on_line(line)
-                run = BoardRun(command, channel.log, channel.status)
-                if run.status != 0:
-                    raise self._died(run.status, (" ".join(command), *channel.tail()))
-                return run
+            if not self.config.consoles:
+                return self._run_on_stdout(image, on_line or _ignore)
+            with (
+                model_slot(self.config),
+                tempfile.TemporaryDirectory(prefix="harness-board-", ignore_cleanup_errors=True) as folder,
+            ):
+                return self._run_on_consoles(
+                    self.launch(image, Path(folder)), Path(folder), on_line or _ignore
+                )
         except FileNotFoundError as error:
             raise BoardError(
                 f"board {self.config.name}: {error}",
                 hint="run `harness doctor` to see what is missing",
             ) from error
 
-    @property
-    def _program(self) -> tuple[str, ...]:
-        return PROGRAM if self.config.executable == BUILT_IN else (self.config.executable,)
+    def launch(self, image: Path, folder: Path) -> Launch:
+        """Find the program, check what it is given, and put what a run needs into its folder.
 
-    def _start(self, command: tuple[str, ...]) -> AbstractContextManager[Process]:
+        Raises BoardError for a program that is missing or too old, and UsageError for a parameter that it
+        does not have, or a file that is not there.
+        """
+        from harness.boards.config import expanded
+        from harness.boards.executable import find_executable, program_environment
+        from harness.boards.parameters import check_board
+
+        config = expanded(self.config)
+        workspace = self._workspace(config, image, folder)
+        if config.executable == BUILT_IN:
+            return Launch(self._command(PROGRAM, workspace.parameters, workspace.data, image), folder)
+        executable = find_executable(config)
+        check_board(config, executable, self.parameters)
+        command = self._command((str(executable),), workspace.parameters, workspace.data, image)
+        return Launch(command, folder, program_environment(executable, os.environ, config.environment))
+
+    def command(self, image: Path) -> tuple[str, ...]:
+        """The command line that runs an image on a board whose console is standard output."""
+        program = PROGRAM if self.config.executable == BUILT_IN else (self.config.executable,)
+        return self._command(program, self._chosen(self.config), (), image)
+
+    def _chosen(self, config: BoardConfig) -> dict[str, Value]:
+        return {**config.parameters, config.npu.macs_parameter: self.macs, **self.parameters}
+
+    def _workspace(self, config: BoardConfig, image: Path, folder: Path) -> Workspace:
+        """The run's folder with its copies, with the image in it as the board file wants it."""
+        terminals = {
+            name: value
+            for role, terminal in config.consoles.items()
+            for name, value in terminal_parameters(terminal, role, folder).items()
+        }
+        workspace = prepare_workspace(config, {**terminals, **self._chosen(config)}, folder)
+        flat = folder / IMAGE
+        if config.entry.start in ("data", "u-boot"):
+            flat.write_bytes(read_elf(image).flat())
+        if config.boot is None:
+            return workspace
+        from harness.boards.disk import write_disk
+
+        write_disk(folder / DISK, {IMAGE: flat.read_bytes()})
+        disk = {config.boot.disk_parameter: str(folder / DISK)}
+        return Workspace(folder, {**workspace.parameters, **disk}, workspace.data)
+
+    def _command(
+        self, program: tuple[str, ...], parameters: Mapping[str, Value], data: tuple[str, ...], image: Path
+    ) -> tuple[str, ...]:
+        options = [
+            part for name, value in parameters.items() for part in ("-C", f"{name}={_parameter_text(value)}")
+        ]
+        loads = [part for each in data for part in ("--data", each)]
+        application = ("-a", str(image)) if self.config.entry.start == "application" else ()
+        quiet = ("-q",) if self.config.executable == BUILT_IN else ()
+        return (*program, *options, *loads, *quiet, *application)
+
+    def _run_on_stdout(self, image: Path, on_line: Callable[[bytes], None]) -> BoardRun:
+        command = self.command(image)
+        timeouts = self.config.timeouts
+        journal = Journal()
+        with self._start(Launch(command)) as process:
+            try:
+                channel = stdout_channel(PROGRAM_CONSOLE, process.stdout, journal)
+                for line in channel.lines(
+                    first_within=timeouts.start_seconds, all_within=timeouts.run_seconds
+                ):
+                    on_line(line)
+                status = process.wait()
+            finally:
+                terminate(process, within_seconds=timeouts.stop_seconds)
+        if status != 0:
+            raise self._died(status, journal)
+        return BoardRun(command, journal.of(PROGRAM_CONSOLE), status)
+
+    def _run_on_consoles(self, launch: Launch, folder: Path, on_line: Callable[[bytes], None]) -> BoardRun:
+        """Three facts must agree: the program's status, that it reached no limit, and the records."""
+        watch = Watch(self.config)
+        with open_session(partial(self._start, launch), self.config, folder, watch) as session:
+            boot(session)
+            for line in session.lines():
+                on_line(line)
+            status = session.ended()
+        watch.checker(session.journal)()
+        if status > 0:
+            raise self._died(status, session.journal)
+        console = session.journal.of(self.config.records) + b"\n" + session.journal.of(PROGRAM_CONSOLE)
+        return BoardRun(launch.command, console, status)
+
+    def _start(self, launch: Launch) -> AbstractContextManager[Process]:
         # Standard error is part of the console: a program's last words are evidence.
         if self.config.executable == BUILT_IN:
-            return start_simulator(command[len(PROGRAM) :])
-        return started(command, stderr=subprocess.STDOUT)
+            return start_simulator(launch.command[len(PROGRAM) :])
+        return started(launch.command, cwd=launch.folder, env=launch.environment, stderr=subprocess.STDOUT)
 
-    def _died(self, status: int, evidence: tuple[str, ...]) -> BoardError:
+    def _died(self, status: int, journal: Journal) -> BoardError:
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return BoardError(f"board {self.config.name} {how} before the run was complete", evidence=evidence)
+        return BoardError(
+            f"board {self.config.name} {how} before the run was complete", evidence=journal.tail()
+        )
+
+
+def _ignore(_line: bytes) -> None:
+    """What is done with a line that nobody wants to see."""
 
 
 def _parameter_text(value: ParameterValue) -> str:

@@ -21,17 +21,25 @@ if TYPE_CHECKING:
 )
 @click.argument("model")
 @click.option("--mode", default="persistent", show_default=True, help="One lifetime mode.")
+@click.option("--dry-run", is_flag=True, help="Print the command that would run it, to be pasted.")
 @tensor_options
 @settings_options
 def run_command(
-    model: str, mode: str, input_paths: tuple[Path, ...], output_dir: Path | None, **chosen: Any
+    model: str,
+    mode: str,
+    dry_run: bool,
+    input_paths: tuple[Path, ...],
+    output_dir: Path | None,
+    **chosen: Any,
 ) -> int:
     """Run MODEL once and write each output tensor as .npy."""
+    from harness import dry_run as dry
     from harness.examination import run_model
     from harness.models.catalog import load_model
     from harness.models.inputs import InputSet, standard_inputs
     from harness.models.tensor_files import output_folder, read_inputs
     from harness.models.vela import compile_model
+    from harness.plan import PlannedModel, plan_comparison
 
     settings = settings_from(mode, chosen)
     if len(settings.modes) != 1:
@@ -41,6 +49,10 @@ def run_command(
     inputs = standard_inputs(compiled)[0]
     if input_paths:
         inputs = InputSet(input_paths[0].name, read_inputs(input_paths, compiled))
+    if dry_run:
+        plan = plan_comparison(PlannedModel(compiled, (inputs,)), settings.modes, (0,))
+        click.echo(dry.dry_run(plan, settings))
+        return 0
     folder = None if output_dir is None else output_folder(output_dir)
     record = run_model(compiled, (inputs,), (0,), settings)
     (inference,) = _completed_cell(record, compiled).inferences

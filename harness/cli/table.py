@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -15,7 +15,7 @@ from harness.results.summary import summarise
 
 if TYPE_CHECKING:
     from harness.results.finding import Finding
-    from harness.results.report import ModelReport, Report
+    from harness.results.report import ModelReport, Report, Source
 
 WIDTH = 100
 SHOWN_FINDINGS = 2  #: of each check; the first is the cause, the rest are mostly its consequences
@@ -24,12 +24,18 @@ SHOWN_COUNTS = {"maps": "maps", "tlb": "TLB ops", "allocations": "allocations", 
 
 _FOOT = """\
 CPU: instructions of execute() per inference, all phases but the wait for the NPU, first inference
-left out. Explained: by objects and bytes at calibrated prices. NPU cycles are an estimate.
+left out. Explained: by objects and bytes at calibrated prices. {origin}
 Asserted are equal bytes, equal NPU cycles and the direction of the saving. The milliseconds
 published for this change under Linux are cited, not reproduced: they contain kernel entry, wake-up
 and page faults. The figures here grow with the compiled bytes, so the order of the models may
 differ.\
 """
+
+_ORIGINS: Mapping[Source, str] = {
+    "simulator": "NPU cycles are an estimate.",
+    "fvp": "Instructions and NPU cycles are\nthose of Arm's model, and no hardware's time.",
+    "hardware": "NPU cycles are measured.",
+}
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -47,7 +53,7 @@ def print_report(report: Report, console: Console) -> None:
         console.print(HOST_TIME_NOTE, style="dim", highlight=False)
     for model in report.models:
         _print_trouble(model, console)
-    console.print(_FOOT, style="dim", highlight=False, soft_wrap=True)
+    console.print(_FOOT.format(origin=_ORIGINS[report.source]), style="dim", highlight=False, soft_wrap=True)
     colour = {"pass": "green", "fail": "red", "error": "red"}[report.verdict]
     console.print(f"verdict: [bold {colour}]{report.verdict}[/]", highlight=False)
 

@@ -20,6 +20,7 @@ Verdict = Literal["pass", "fail", "error"]
 Source = Literal["simulator", "fvp", "hardware"]
 
 _CYCLES_KIND: Mapping[Source, str] = {"simulator": "estimate", "fvp": "model", "hardware": "measured"}
+_INSTRUCTIONS_KIND: Mapping[Source, str] = {"simulator": "counted", "fvp": "model", "hardware": "measured"}
 
 
 @dataclass(frozen=True)
@@ -214,6 +215,7 @@ def _inference(inference: Inference, compiled: CompiledModel, source: Source) ->
         "status": inference.status,
         "npu_cycles": inference.npu_cycles,
         "npu_cycles_kind": _CYCLES_KIND[source],
+        "cpu_instructions_kind": _INSTRUCTIONS_KIND[source],
         **stage,
         "outputs": [
             {"name": tensor.name, "shape": list(tensor.shape), "dtype": tensor.dtype, "sha256": digest}

@@ -1,0 +1,144 @@
+"""A run of a model with consoles of its own: started, attached to, booted, listened to, and stopped.
+
+The model stands still from the moment that its ports are known until all consoles are attached, so that no
+early output is lost. All consoles and its own output are read all the time, since a model stops when nobody
+reads them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.boards.boot import boot_to_firmware
+from harness.boards.config import BoardConfig
+from harness.boards.terminals import announced_ports, called_back_ports
+from harness.boards.watch import Watch
+from harness.console.channel import Channel, socket_channel, stdout_channel
+from harness.console.journal import Journal
+from harness.errors import BoardError
+from harness.processes import Interrupted, Process, interrupted, kill_group, terminate
+
+PROGRAM = "model"  #: the name of the model's own output among the consoles
+_POLL_SECONDS = 0.02
+_STOP = (signal.SIGINT, signal.SIGTERM)  #: the first has a model print its statistics; SIGKILL comes last
+
+
+@dataclass
+class Session:
+    """A running model, its consoles attached."""
+
+    config: BoardConfig
+    process: Process
+    journal: Journal
+    watch: Watch
+    consoles: dict[str, Channel] = field(default_factory=dict)
+
+    @property
+    def records(self) -> Channel:
+        """The console that carries the records and takes what is typed."""
+        return self.consoles[self.config.records]
+
+    def lines(self) -> Iterator[bytes]:
+        """What the records' console prints once the firmware has been started, up to its end."""
+        timeouts = self.config.timeouts
+        yield from self.records.lines(
+            first_within=timeouts.start_seconds, all_within=timeouts.run_seconds, ends_with_eot=True
+        )
+
+    def ended(self) -> int:
+        """The model's exit status: its own when it ends by itself in time, else negative for our signal."""
+        deadline = time.monotonic() + self.config.timeouts.stop_seconds
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        terminate(self.process, within_seconds=self.config.timeouts.stop_seconds, signals=_STOP)
+        kill_group(self.process, signal.SIGKILL)
+        return self.process.wait()
+
+
+@contextlib.contextmanager
+def open_session(
+    start: Callable[[], AbstractContextManager[Process]], config: BoardConfig, folder: Path, journal_of: Watch
+) -> Iterator[Session]:
+    """Start a model that works in `folder`, and attach to all of its consoles; on leaving it is stopped.
+
+    Raises BoardError when it ends before, or does not offer its consoles in time.
+    """
+    journal = Journal(journal_of.hear)
+    with start() as process, contextlib.ExitStack() as stack:
+        session = Session(config, process, journal, journal_of)
+        stack.callback(_stop, session)
+        _drain(stdout_channel(PROGRAM, process.stdout, journal))
+        ports = _ports(session, folder)
+        kill_group(process, signal.SIGSTOP)
+        for role, port in ports.items():
+            session.consoles[role] = _attach(session, role, port)
+            stack.callback(session.consoles[role].close)
+        for role, channel in session.consoles.items():
+            if role != config.records:
+                _drain(channel)
+        kill_group(process, signal.SIGCONT)
+        yield session
+
+
+def boot(session: Session) -> None:
+    """Bring the board to where the firmware starts."""
+    if session.config.boot is not None:
+        boot_to_firmware(session.records, session.config, session.config.boot)
+
+
+def _stop(session: Session) -> None:
+    kill_group(session.process, signal.SIGCONT)  # what stands still hears no other signal
+    terminate(session.process, within_seconds=session.config.timeouts.stop_seconds, signals=_STOP)
+
+
+def _drain(channel: Channel) -> None:
+    threading.Thread(target=channel.drain, name=f"drain-{channel.name}", daemon=True).start()
+
+
+def _attach(session: Session, role: str, port: int) -> Channel:
+    try:
+        return socket_channel(role, port, session.journal, session.watch.checker(session.journal))
+    except OSError as error:
+        raise BoardError(
+            f"board {session.config.name}: its {role} console on port {port} cannot be reached: "
+            f"{error.strerror or error}",
+            evidence=session.journal.tail(),
+        ) from error
+
+
+def _ports(session: Session, folder: Path) -> Mapping[str, int]:
+    """The port of every console. Waits for them as long as the model lives and the deadline allows."""
+    config, journal = session.config, session.journal
+    deadline = time.monotonic() + config.timeouts.start_seconds
+    check = session.watch.checker(journal)
+    while True:
+        ended = session.process.poll()
+        found = {
+            **announced_ports(config.consoles, journal.of(PROGRAM)),
+            **called_back_ports(config.consoles, folder),
+        }
+        check()
+        if interrupted():
+            raise Interrupted
+        missing = [role for role in config.consoles if role not in found]
+        if not missing and ended is None:
+            return found
+        if ended is not None:
+            how = f"was killed by signal {-ended}" if ended < 0 else f"ended with status {ended}"
+            raise BoardError(
+                f"board {config.name} {how} before it offered its consoles", evidence=journal.tail()
+            )
+        if time.monotonic() >= deadline:
+            raise BoardError(
+                f"board {config.name} did not say within {config.timeouts.start_seconds:g} s on which port "
+                f"its {' and '.join(missing)} console is",
+                evidence=journal.tail(),
+            )
+        time.sleep(_POLL_SECONDS)

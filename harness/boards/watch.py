@@ -1,0 +1,75 @@
+"""Watching a run for its end before its time: death strings, a limit of the model, a model that is gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.boards.config import BoardConfig
+from harness.console.journal import Journal
+from harness.errors import BoardError
+
+# A model's words when it stops at --timelimit, --cpulimit, --simlimit or --cyclelimit. Its status is 0 then.
+_LIMIT = re.compile(r"Simulation is stopping\. Reason: (?P<reason>.*?)\.?\s*$")
+_LONGEST_LINE = 4096
+
+
+@dataclass(frozen=True)
+class Death:
+    """A line that says that the run is over, and the console that it came from."""
+
+    console: str
+    line: str
+
+
+class Watch:
+    """Hears what all consoles print, and knows from the board file which lines end a run."""
+
+    def __init__(self, config: BoardConfig) -> None:
+        """Start with nothing heard."""
+        self._board = config.name
+        self._deaths = re.compile("|".join(f"(?:{text})" for text in config.deaths) or r"(?!)")
+        self._harmless = re.compile("|".join(f"(?:{text})" for text in config.harmless) or r"(?!)")
+        self._landmarks = tuple((mark, re.compile(mark.text)) for mark in config.landmarks)
+        self._unfinished: dict[str, str] = {}
+        self._death: Death | None = None
+        self.limit = ""  #: why the model stopped by itself; empty while it has not said so
+        self.phase = ""  #: what was last reached
+
+    def hear(self, console: str, data: bytes) -> None:
+        """Look at output, line by line; a line that is not complete yet is looked at as far as it goes."""
+        text = self._unfinished.get(console, "") + data.decode("ascii", errors="replace")
+        *lines, rest = text.replace("\r", "\n").split("\n")
+        for line in (*lines, rest):
+            self._look(console, line)
+        self._unfinished[console] = rest[-_LONGEST_LINE:]
+
+    def checker(self, journal: Journal) -> Callable[[], None]:
+        """A function that raises BoardError once the run is over."""
+
+        def check() -> None:
+            if self._death is not None:
+                reached = f" after {self.phase}" if self.phase else ""
+                raise BoardError(
+                    f"board {self._board} died{reached}: its {self._death.console} console says "
+                    f"{self._death.line!r}",
+                    evidence=journal.tail(),
+                )
+            if self.limit:
+                raise BoardError(
+                    f"board {self._board} stopped at a limit of its model: {self.limit}",
+                    hint="raise the limit in the board file's parameters, or on the command line",
+                    evidence=journal.tail(),
+                )
+
+        return check
+
+    def _look(self, console: str, line: str) -> None:
+        if self._death is None and self._deaths.search(line) and not self._harmless.search(line):
+            self._death = Death(console, line.strip())
+        if not self.limit and (match := _LIMIT.search(line)):
+            self.limit = match["reason"]
+        for mark, pattern in self._landmarks:
+            if mark.console == console and pattern.search(line):
+                self.phase = mark.phase
