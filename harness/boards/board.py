@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -25,6 +26,8 @@ from harness.console.channel import stdout_channel
 from harness.console.journal import Journal
 from harness.errors import BoardError
 from harness.processes import Process, started, terminate
+
+_SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")))
 
 BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 
@@ -172,7 +175,8 @@ class Board:
         # Standard error is part of the console: a program's last words are evidence.
         if self.config.executable == BUILT_IN:
             return start_simulator(launch.command[len(PROGRAM) :])
-        return started(launch.command, cwd=launch.folder, env=launch.environment, stderr=subprocess.STDOUT)
+        command = (*_SUPERVISOR, *launch.command)
+        return started(command, cwd=launch.folder, env=launch.environment, stderr=subprocess.STDOUT)
 
     def _died(self, status: int, journal: Journal) -> BoardError:
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
