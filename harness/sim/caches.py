@@ -17,6 +17,7 @@ from harness.sim.ending import GuestFatal
 from harness.sim.hooks import INSTRUCTION_CALLBACK, library_function
 from harness.sim.memory import PAGE, PhysicalMemory
 from harness.sim.registers import SystemRegister, sctlr
+from harness.sim.residue import Residue
 from harness.sim.translation import Fault, Request, translate
 
 BY_ADDRESS = {  # DC IVAC, CVAC and CIVAC
@@ -24,7 +25,8 @@ BY_ADDRESS = {  # DC IVAC, CVAC and CIVAC
     SystemRegister(1, 3, 7, 10, 1),
     SystemRegister(1, 3, 7, 14, 1),
 }
-BY_SET_AND_WAY = {SystemRegister(1, 0, 7, crm, 2) for crm in (6, 10, 14)}
+INVALIDATE_SET_AND_WAY = SystemRegister(1, 0, 7, 6, 2)
+CLEAN_SET_AND_WAY = {SystemRegister(1, 0, 7, crm, 2) for crm in (10, 14)}  # DC CSW and CISW
 TLB_OPERATIONS = 8  # CRn of TLBI
 CACHE_ENABLE = 1 << 2  # SCTLR_ELx.C
 
@@ -63,6 +65,7 @@ class CacheMaintenance:
         self._core = core
         self._memory = memory
         self._checkers = checkers
+        self.residue: Residue | None = None  #: what a boot loader left in the caches, where one is modelled
         # Keeps what was translated until translation changes: firmware maintains thousands of lines at once.
         self._native = _Maintenance(
             pstate=UC_ARM64_REG_PSTATE,
@@ -82,13 +85,15 @@ class CacheMaintenance:
         """Do what hooks.c cannot, and leave the operation to the core as well.
 
         Raises TranslationAbort for an address that does not translate, and GuestFatal for a set and way of a
-        cache that is on.
+        cache that is on, unless what is to be cleaned is known: a boot loader's lines.
         """
         if operation in BY_ADDRESS:
             self._make_known(self._core.el, value & -PAGE)
         elif operation.crn == TLB_OPERATIONS:
             self.forget_translations()
-        elif operation in BY_SET_AND_WAY and self._caches_on():
+        elif operation in CLEAN_SET_AND_WAY and self.residue is not None:
+            self.residue.clean(value)
+        elif operation in (INVALIDATE_SET_AND_WAY, *CLEAN_SET_AND_WAY) and self._caches_on():
             raise GuestFatal("cache maintenance by set and way while the cache is on is not modelled")
         return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from harness.sim.bootloader import switch_on_translation
 from harness.sim.coherency import Finding
 from harness.sim.core import Cause, Stop
 from harness.sim.ending import (
@@ -56,6 +57,7 @@ class Machine:
         self._interruption = interruption
         self._shut_down = False
         uart, npu, dram, sram = _windows(parameters)
+        self._dram = dram
         check_map((uart, npu, dram, sram))
         self.memory = PhysicalMemory(
             (
@@ -66,6 +68,7 @@ class Machine:
         self._processor = Processor(
             self.memory, cache_model=parameters.cache_model, cache_check=parameters.cache_check
         )
+        self._residue = self._processor.expect_residue() if parameters.entry_caches else None
         self._clock = self._processor.clock
         self._fault = _planned_fault(parameters)
         watches: list[Watch] = [checker.access for checker in self._processor.checkers]
@@ -85,8 +88,25 @@ class Machine:
     def start(self, image: Image) -> None:
         """Load the application and put the core at its entry. Raises MemoryMapError."""
         for segment in image.segments:
-            self.memory.load(segment.address, segment.data, "application")
-        self._processor.enter(self._parameters.entry_el, image.entry)
+            self.load(segment.address, segment.data, "application")
+        self.enter(image.entry)
+
+    def load(self, address: int, data: bytes, source: str) -> None:
+        """Write `data` as what comes before the entry does: cleaned, or left in its caches.
+
+        Raises MemoryMapError, which says that `source` was to be loaded.
+        """
+        if self._residue is None:
+            self.memory.load(address, data, source)
+        else:
+            self.memory.cache(address, data, source)
+            self._residue.hold(address, len(data))
+
+    def enter(self, address: int) -> None:
+        """Put the core at `address`. Raises MemoryMapError when a boot loader's tables have no room."""
+        if self._residue is not None:
+            switch_on_translation(self._processor.core, self.memory, self._dram)
+        self._processor.enter(self._parameters.entry_el, address)
 
     def run(self, simulated_limit: int | None) -> Ending:
         """Run to an end, at the latest after `simulated_limit` nanoseconds of virtual time."""

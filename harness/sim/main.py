@@ -15,12 +15,14 @@ from harness.sim.commandline import CommandLineError, Options, parse_command_lin
 from harness.sim.ending import ExitCode
 from harness.sim.interruption import Interruption
 from harness.sim.output import ConsoleClosed, offer, send
-from harness.sim.parameters import ParameterError, list_parameters
+from harness.sim.parameters import NO_TERMINAL, ParameterError, Parameters, list_parameters
 
 if TYPE_CHECKING:
     from harness.sim.machine import Machine
+    from harness.sim.uart import Console
 
 STDOUT, STDERR = 1, 2
+TERMINAL = "host_terminal_0"
 BANNER = f"harness-sim [{__version__}], a simulated Corstone-1000 with Cortex-A320 and Ethos-U85"
 
 
@@ -74,35 +76,67 @@ def _simulate(options: Options, application: Path) -> int:
     interruption = Interruption()
     with ExitStack() as files:
         try:
-            machine = _build(options, application, interruption, files)
+            machine, console = _build(options, application, interruption, files)
         except (ImageError, MemoryMapError) as error:
             return _not_started(str(error))
         except OSError as error:
             return _not_started(f"{error.filename or 'simulated memory'}: {error.strerror}")
         if not options.quiet:
             _print(BANNER)
-        return _run(machine, options, interruption)
+        return _run(machine, console, options, interruption)
 
 
-def _build(options: Options, application: Path, interruption: Interruption, files: ExitStack) -> Machine:
-    """Return the board, loaded and ready to run; `files` closes what it holds open."""
+def _build(
+    options: Options, application: Path, interruption: Interruption, files: ExitStack
+) -> tuple[Machine, Console]:
+    """Return the board, loaded and ready to run, and its console; `files` closes what they hold open."""
     from harness.sim.image import read_elf
     from harness.sim.machine import Machine
-    from harness.sim.uart import Console
 
     descriptor = files.enter_context(_uart_output(options.parameters.uart_file))
+    console = _console(options.parameters, descriptor, interruption, files)
     report = _silence if options.quiet else _complain
-    machine = Machine(options.parameters, Console(descriptor, interruption), interruption, report)
+    machine = Machine(options.parameters, console, interruption, report)
     machine.start(read_elf(application))
     for file in options.data:
-        machine.memory.load(file.address, file.path.read_bytes(), f"'{file.path}'")
-    return machine
+        machine.load(file.address, file.path.read_bytes(), f"'{file.path}'")
+    return machine, console
 
 
-def _run(machine: Machine, options: Options, interruption: Interruption) -> int:
+def _console(
+    parameters: Parameters, descriptor: int, interruption: Interruption, files: ExitStack
+) -> Console:
+    from harness.sim.uart import Console
+
+    if parameters.terminal_start_port == NO_TERMINAL:
+        return Console(descriptor, interruption)
+    from harness.sim.terminal import Terminal, TerminalSettings
+    from harness.sim.terminal_console import TerminalConsole
+
+    terminal = Terminal(
+        TerminalSettings(
+            TERMINAL,
+            parameters.terminal_start_port,
+            parameters.terminal_start_telnet,
+            parameters.terminal_command,
+            parameters.terminal_mode,
+            parameters.terminal_quiet,
+        )
+    )
+    files.callback(terminal.close)
+    if not terminal.settings.quiet:
+        _print(terminal.announcement)
+    if terminal.settings.start_telnet:
+        terminal.run_command()
+    return TerminalConsole(descriptor, interruption, terminal)
+
+
+def _run(machine: Machine, console: Console, options: Options, interruption: Interruption) -> int:
     started = time.perf_counter()
     with interruption.installed(options.time_limit):
         ending = machine.run(options.simulated_limit)
+        if not ending.hurried:
+            console.finish()
     wall_time = time.perf_counter() - started
     if ending.is_error:
         _complain(ending.message)
@@ -124,7 +158,7 @@ def _uart_output(name: str) -> Iterator[int]:
     if name == "-":
         yield STDOUT
         return
-    with Path(name).open("wb", buffering=0) as file:
+    with Path(name or os.devnull).open("wb", buffering=0) as file:
         yield file.fileno()
 
 

@@ -98,7 +98,21 @@ class PhysicalMemory:
             if place := ram.place(address, len(data)):
                 ram.cpu[place] = ram.memory[place] = np.frombuffer(data, np.uint8)
                 return
-        raise MemoryMapError(f"{source}: no RAM at {address:#x}..{address + len(data):#x}")
+        raise _no_ram(source, address, data)
+
+    def cache(self, address: int, data: bytes, source: str) -> None:
+        """Write `data` into the CPU view, as a loader that leaves it in its caches; raises MemoryMapError."""
+        for ram in self.rams:
+            if place := ram.place(address, len(data)):
+                ram.cpu[place] = np.frombuffer(data, np.uint8)
+                return
+        raise _no_ram(source, address, data)
+
+    def write_back(self, address: int, size: int) -> None:
+        """Copy the CPU view of RAM to the memory view."""
+        for ram in self.rams:
+            if place := ram.place(address, size):
+                ram.memory[place] = ram.cpu[place]
 
     def read(self, address: int, size: int) -> int | None:
         """Return the little-endian number that the CPU sees at `address`, None where there is no RAM."""
@@ -113,6 +127,10 @@ class PhysicalMemory:
             if place := ram.place(address, PAGE):
                 return ram.cpu[place].ctypes.data, ram.memory[place].ctypes.data
         return None
+
+
+def _no_ram(source: str, address: int, data: bytes) -> MemoryMapError:
+    return MemoryMapError(f"{source}: no RAM at {address:#x}..{address + len(data):#x}")
 
 
 def allocate(size: int, fill: int) -> Bytes:

@@ -18,6 +18,8 @@ V = TypeVar("V", bool, int, str)
 MAX_NAME_DISTANCE = 0.6  # difflib's own default: below it a suggestion confuses more than it helps
 BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
 NO_JOB = -1
+NO_TERMINAL = -1
+BOOT_LOADER_EL = 2
 
 
 class NpuFault(StrEnum):
@@ -124,7 +126,30 @@ class Parameters:
         "Vela's name for the memories behind the NPU, which its cycles are estimated with",
         choices=("Ethos_U85_SYS_DRAM_Low", "Ethos_U85_SYS_DRAM_Mid", "Ethos_U85_SYS_DRAM_High"),
     )
-    uart_file: str = _parameter("host.uart0.out_file", "-", "File for what the UART sends, - is stdout")
+    uart_file: str = _parameter(
+        "host.uart0.out_file", "-", "File for what the UART sends, - is stdout, nothing is none"
+    )
+    terminal_start_port: int = _parameter(
+        "host.host_terminal_0.start_port",
+        NO_TERMINAL,
+        "First TCP port tried for a terminal on the UART, 0 for one that is free; -1 is no terminal",
+        low=NO_TERMINAL,
+        high=65535,
+    )
+    terminal_start_telnet: bool = _parameter(
+        "host.host_terminal_0.start_telnet", False, "Run host.host_terminal_0.terminal_command"
+    )
+    terminal_command: str = _parameter(
+        "host.host_terminal_0.terminal_command",
+        "",
+        "Command that is told the terminal's %port and %title; nothing is xterm with telnet",
+    )
+    terminal_mode: str = _parameter(
+        "host.host_terminal_0.mode", "telnet", "Protocol of the terminal", choices=("telnet", "raw")
+    )
+    terminal_quiet: bool = _parameter(
+        "host.host_terminal_0.quiet", False, "Do not announce the terminal's port on stdout"
+    )
     shutdown_on_eot: bool = _parameter(
         "host.uart0.shutdown_on_eot", False, "End the simulation when the UART sends EOT (ASCII 4)"
     )
@@ -158,6 +183,11 @@ class Parameters:
         "host.cache_check", False, "Name missing cache maintenance at the end; needs host.cache_model"
     )
     entry_el: int = _parameter("host.cpu.entry_el", 3, "Exception level at the entry point", low=1, high=3)
+    entry_caches: bool = _parameter(
+        "host.cpu.entry_caches",
+        False,
+        "Enter as from U-Boot: MMU and caches on, and holding what was loaded; needs host.cpu.entry_el=2",
+    )
     dram_base: int = _address("host.memory.dram_base", 0x8000_0000, "First address of the DRAM")
     dram_size: int = _address("host.memory.dram_size", 0x8000_0000, "Size of the DRAM")
     sram_base: int = _address("host.memory.sram_base", 0x0240_0000, "First address of the NPU SRAM")
@@ -208,6 +238,8 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError("host.ethosu.fault and host.ethosu.fault_job need each other")
     if parameters.cache_check and not parameters.cache_model:
         raise ParameterError("host.cache_check needs host.cache_model")
+    if parameters.entry_caches and parameters.entry_el != BOOT_LOADER_EL:
+        raise ParameterError(f"host.cpu.entry_caches needs host.cpu.entry_el={BOOT_LOADER_EL}")
 
 
 def list_parameters() -> str:

@@ -5,6 +5,8 @@ Unicorn's own values of these registers are those of a Cortex-A72 and follow the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from harness.sim.caches import CacheMaintenance
 from harness.sim.clock import VirtualClock
 from harness.sim.coherency import CoherencyChecker
@@ -13,7 +15,17 @@ from harness.sim.ending import GuestFatal
 from harness.sim.exceptions import ALL_MASKED, HANDLER_STACK, FaultLoop, describe, take
 from harness.sim.memory import PhysicalMemory
 from harness.sim.monitors import PerformanceMonitors
-from harness.sim.registers import HCR_EL2, MIDR_EL1, SCR_EL3, SystemRegister, is_translation_control
+from harness.sim.registers import (
+    CCSIDR_EL1,
+    CLIDR_EL1,
+    CSSELR_EL1,
+    HCR_EL2,
+    MIDR_EL1,
+    SCR_EL3,
+    SystemRegister,
+    is_translation_control,
+)
+from harness.sim.residue import Geometry, Residue, data_cache_levels
 from harness.sim.timer import GenericTimer
 
 CORTEX_A320_R0P0 = 0x410F_D8F0
@@ -44,8 +56,14 @@ class Processor:
         if cache_model:
             self._caches.connect()
 
+    def expect_residue(self) -> Residue:
+        """Return what is to be told of the lines that a boot loader leaves in the caches."""
+        residue = Residue(self._memory, tuple(self._data_caches()))
+        self._caches.residue = residue
+        return residue
+
     def enter(self, level: int, address: int) -> None:
-        """Put the core at `address` as the stage before it would: at `level`, caches off, all masked."""
+        """Put the core at `address` as the stage before it would: at `level`, all masked."""
         self.core.set_mode(level << 2 | HANDLER_STACK | ALL_MASKED)
         for higher, register, value in LEFT_BY_HIGHER_LEVELS:
             if higher > level:
@@ -61,6 +79,12 @@ class Processor:
         if not stop.cause.is_fetch:
             self.core.counter.leave_block(stop.pc)
         take(trap, self.core)
+
+    def _data_caches(self) -> Iterator[Geometry]:
+        for level in range(data_cache_levels(self.core.read_system(CLIDR_EL1))):
+            self.core.write_system(CSSELR_EL1, level << 1)
+            yield Geometry.from_register(self.core.read_system(CCSIDR_EL1))
+        self.core.write_system(CSSELR_EL1, 0)
 
     def _read(self, register: SystemRegister) -> int | None:
         if register == MIDR_EL1:

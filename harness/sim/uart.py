@@ -1,7 +1,7 @@
 """UART0: the part of a PL011 that a polled console needs (Arm DDI 0183G, PrimeCell UART PL011).
 
-The transmit FIFO is never full, and nothing is ever received. When a fault was planned, the end of the
-simulation says whether it came to happen: `harness-sim: uart0-fault byte=500 happened=yes`.
+The transmit FIFO is never full; what a terminal received waits to be read. When a fault was planned, the end
+of the simulation says whether it came to happen: `harness-sim: uart0-fault byte=500 happened=yes`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NEWLINE = 10
 
 DATA = 0x000
 FLAGS = 0x018
-RX_EMPTY_TX_EMPTY = 0x90  # UARTFR.TXFE | UARTFR.RXFE
+TX_EMPTY, RX_EMPTY = 0x80, 0x10  # UARTFR.TXFE and UARTFR.RXFE
 
 # UARTPeriphID0-3 and UARTPCellID0-3 of a PL011 r1p5, DDI 0183G section 3.3.
 IDENTITY = dict(zip(range(0xFE0, 0x1000, 4), (0x11, 0x10, 0x34, 0x00, 0x0D, 0xF0, 0x05, 0xB1), strict=True))
@@ -34,6 +34,7 @@ class Console:
 
     def __init__(self, descriptor: int, interruption: Interruption) -> None:
         self.pending = bytearray()
+        self.received = bytearray()  #: what was typed; nothing without a terminal
         self._descriptor = descriptor
         self._interruption = interruption
 
@@ -46,6 +47,9 @@ class Console:
         """Hand over what the reader takes without a wait, for an end that may not be held up."""
         offer(self._descriptor, self.pending)
 
+    def finish(self) -> None:
+        """Wait for readers that are behind, when the simulation has ended by itself: here for none."""
+
 
 class Uart:
     """The device, as seen through its register window.
@@ -56,6 +60,7 @@ class Uart:
     def __init__(self, console: Console, on_eot: Callable[[], None], fault_after: int = 0) -> None:
         self._console = console
         self._append = console.pending.append
+        self._received = console.received
         self._on_eot = on_eot
         self._fault_after = fault_after
         self._until_fault = fault_after
@@ -70,9 +75,11 @@ class Uart:
         return f"harness-sim: uart0-fault byte={self._fault_after} happened={happened}"
 
     def read(self, offset: int) -> int:
-        """Return a register; DATA and reserved registers read as zero."""
+        """Return a register; reserved registers, and DATA when nothing was typed, read as zero."""
         if offset == FLAGS:
-            return RX_EMPTY_TX_EMPTY
+            return TX_EMPTY if self._received else TX_EMPTY | RX_EMPTY
+        if offset == DATA and self._received:
+            return self._received.pop(0)
         return self._settings.get(offset, IDENTITY.get(offset, 0))
 
     def write(self, offset: int, value: int) -> None:

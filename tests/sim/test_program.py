@@ -83,6 +83,7 @@ def test_every_npu_can_be_chosen():
         (["-C", "host.ethosu.fault=hang"], "host.ethosu.fault and host.ethosu.fault_job need each other"),
         (["-C", "host.ethosu.fault_job=0"], "host.ethosu.fault and host.ethosu.fault_job need each other"),
         (["-C", "host.ethosu.fault_job=-2"], "allowed are -1 to"),
+        (["-C", "host.cpu.entry_caches=1"], "host.cpu.entry_caches needs host.cpu.entry_el=2"),
         (["-C", "host.cache_check=1", "-C", "host.cache_model=0"], "host.cache_check needs host.cache_model"),
         (["-C", "nonsense"], "not of the form NAME=VALUE"),
         (["--bogus"], "unrecognized arguments: --bogus"),
