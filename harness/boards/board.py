@@ -22,7 +22,7 @@ from harness.boards.terminals import terminal_parameters
 from harness.boards.watch import Watch
 from harness.boards.workspace import DISK, Value, Workspace, prepare_workspace
 from harness.build.elf import read_elf
-from harness.console.channel import stdout_channel
+from harness.console.channel import ClosedError, stdout_channel
 from harness.console.journal import Journal
 from harness.errors import BoardError
 from harness.processes import Process, started, terminate
@@ -161,9 +161,14 @@ class Board:
         """Three facts must agree: the program's status, that it reached no limit, and the records."""
         watch = Watch(self.config)
         with open_session(partial(self._start, launch), self.config, folder, watch) as session:
-            boot(session)
-            for line in session.lines():
-                on_line(line)
+            try:
+                boot(session)
+                for line in session.lines():
+                    on_line(line)
+            except ClosedError:
+                if (status := session.ended()) > 0:
+                    raise self._died(status, session.journal) from None
+                raise
             status = session.ended()
         watch.checker(session.journal)()
         if status > 0:

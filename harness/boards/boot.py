@@ -24,6 +24,7 @@ def boot_to_firmware(console: Channel, config: BoardConfig, boot: Boot) -> None:
     """
     prompt = re.escape(boot.prompt).encode()
     within = config.timeouts.boot_seconds
+    command_within = config.timeouts.start_seconds
     if console.wait_for(boot.autoboot.encode(), prompt, within=within, what="U-Boot's prompt") == 0:
         console.send(_KEY)
         console.wait_for(prompt, within=within, what="U-Boot's prompt")
@@ -32,7 +33,12 @@ def boot_to_firmware(console: Channel, config: BoardConfig, boot: Boot) -> None:
     )
     for command in loading:
         console.send(f"{command}\r", boot.character_delay_seconds)
-        console.wait_for(prompt, within=within, what=f"U-Boot's prompt after `{command}`")
+        console.wait_for(
+            prompt,
+            within=command_within,
+            what=f"U-Boot's prompt after `{command}`",
+            hint="where typed text arrives in pieces, set character_delay_seconds in [boot] of the board file",
+        )
         if failed := _FAILED.search(console.before):
             said = failed["said"].decode("ascii", errors="backslashreplace").strip()
             raise BoardError(

@@ -55,8 +55,8 @@ class Npu(_Section):
 class Entry(_Section):
     """How the image is started, and the exception level it starts in.
 
-    As an application the model loads the ELF; as data it loads the flat image to the load address, and starts
-    there; in U-Boot and in Linux it boots what the board file says, and [boot] or [linux] says how it goes on.
+    As an application the model loads the ELF, as data the flat image to the load address, where parameters of
+    its own have it start; in U-Boot and Linux it boots by itself, and [boot] or [linux] says how it goes on.
     """
 
     exception_level: Literal[1, 2, 3]

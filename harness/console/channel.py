@@ -21,7 +21,12 @@ from harness.processes import Interrupted, interrupted
 # One pattern a line: bounded, so that a console without line ends cannot make the match slow.
 _LINE = rb"[^\n]{0,4096}\n"
 _CHUNK = 65536
+_TIMEOUT_HINT = "raise the timeout in the board file, or run the command by hand"
 _WATCH_SECONDS = 0.1  #: how often a wait looks whether something else has happened
+
+
+class ClosedError(BoardError):
+    """A console was closed while something was still to come."""
 
 
 class Channel:
@@ -58,15 +63,16 @@ class Channel:
             seen += 1
             yield self._spawn.after
 
-    def wait_for(self, *texts: bytes, within: float, what: str) -> int:
-        """Wait for one of some regular expressions; returns which. `what` is said when none comes.
+    def wait_for(self, *texts: bytes, within: float, what: str, hint: str = _TIMEOUT_HINT) -> int:
+        """Wait for one of some regular expressions; returns which. `what` and `hint` are said if none comes.
 
         Raises BoardError when it does not come within this many seconds, or the console is closed before.
         """
         patterns = [*texts, pexpect.EOF]
-        found = self._expect(patterns, time.monotonic() + within, f"did not show {what} within {within:g} s")
+        waited = f"did not show {what} within {within:g} s"
+        found = self._expect(patterns, time.monotonic() + within, waited, hint)
         if found == len(texts):
-            raise BoardError(
+            raise ClosedError(
                 f"the board's {self.name} console was closed before it showed {what}",
                 evidence=self._journal.tail(),
             )
@@ -102,7 +108,13 @@ class Channel:
         with contextlib.suppress(OSError):
             self._spawn.close()
 
-    def _expect(self, patterns: Sequence[bytes | type[pexpect.EOF]], deadline: float, waited: str) -> int:
+    def _expect(
+        self,
+        patterns: Sequence[bytes | type[pexpect.EOF]],
+        deadline: float,
+        waited: str,
+        hint: str = _TIMEOUT_HINT,
+    ) -> int:
         while True:
             left = max(0.0, deadline - time.monotonic())
             try:
@@ -120,7 +132,7 @@ class Channel:
             if time.monotonic() >= deadline:
                 raise BoardError(
                     f"the board {waited}",
-                    hint="raise the timeout in the board file, or run the command by hand",
+                    hint=hint,
                     evidence=self._journal.tail(),
                 )
 
