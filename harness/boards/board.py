@@ -143,7 +143,7 @@ class Board:
         command = self.command(image)
         timeouts = self.config.timeouts
         journal = Journal()
-        with self._start(Launch(command)) as process:
+        with self.start(Launch(command)) as process:
             try:
                 channel = stdout_channel(PROGRAM_CONSOLE, process.stdout, journal)
                 for line in channel.lines(
@@ -160,7 +160,7 @@ class Board:
     def _run_on_consoles(self, launch: Launch, folder: Path, on_line: Callable[[bytes], None]) -> BoardRun:
         """Three facts must agree: the program's status, that it reached no limit, and the records."""
         watch = Watch(self.config)
-        with open_session(partial(self._start, launch), self.config, folder, watch) as session:
+        with open_session(partial(self.start, launch), self.config, folder, watch) as session:
             try:
                 boot(session)
                 for line in session.lines():
@@ -170,13 +170,15 @@ class Board:
                     raise self._died(status, session.journal) from None
                 raise
             status = session.ended()
+        watch.hear_the_rest()
         watch.checker(session.journal)()
         if status > 0:
             raise self._died(status, session.journal)
         console = session.journal.of(self.config.records) + b"\n" + session.journal.of(PROGRAM_CONSOLE)
         return BoardRun(launch.command, console, status)
 
-    def _start(self, launch: Launch) -> AbstractContextManager[Process]:
+    def start(self, launch: Launch) -> AbstractContextManager[Process]:
+        """The program, running; it is dead when the block is left."""
         # Standard error is part of the console: a program's last words are evidence.
         if self.config.executable == BUILT_IN:
             return start_simulator(launch.command[len(PROGRAM) :])

@@ -37,7 +37,7 @@ def boot_to_firmware(console: Channel, config: BoardConfig, boot: Boot) -> None:
             prompt,
             within=command_within,
             what=f"U-Boot's prompt after `{command}`",
-            hint="where typed text arrives in pieces, set character_delay_seconds in [boot] of the board file",
+            hint="where typed text arrives in pieces, set character_delay_seconds in the board file's [boot]",
         )
         if failed := _FAILED.search(console.before):
             said = failed["said"].decode("ascii", errors="backslashreplace").strip()

@@ -38,6 +38,7 @@ class Session:
     process: Process
     journal: Journal
     watch: Watch
+    ports: dict[str, int] = field(default_factory=dict)  #: of each console, by its role
     consoles: dict[str, Channel] = field(default_factory=dict)
 
     @property
@@ -75,9 +76,9 @@ def open_session(
         session = Session(config, process, journal, journal_of)
         stack.callback(_stop, session)
         _drain(stdout_channel(PROGRAM, process.stdout, journal))
-        ports = _ports(session, folder)
+        session.ports.update(_ports(session, folder))
         kill_group(process, signal.SIGSTOP)
-        for role, port in ports.items():
+        for role, port in session.ports.items():
             session.consoles[role] = _attach(session, role, port)
             stack.callback(session.consoles[role].close)
         for role, channel in session.consoles.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from harness.errors import BoardError
 # A model's words when it stops at --timelimit, --cpulimit, --simlimit or --cyclelimit. Its status is 0 then.
 _LIMIT = re.compile(r"Simulation is stopping\. Reason: (?P<reason>.*?)\.?\s*$")
 _LONGEST_LINE = 4096
+_SETTLED_SECONDS = 0.5  #: a line that is not continued by then is taken as it is
 
 
 @dataclass(frozen=True)
@@ -32,23 +34,30 @@ class Watch:
         self._deaths = re.compile("|".join(f"(?:{text})" for text in config.deaths) or r"(?!)")
         self._harmless = re.compile("|".join(f"(?:{text})" for text in config.harmless) or r"(?!)")
         self._landmarks = tuple((mark, re.compile(mark.text)) for mark in config.landmarks)
-        self._unfinished: dict[str, str] = {}
+        self._unfinished: dict[str, tuple[str, float]] = {}  #: by console, and since when
         self._death: Death | None = None
         self.limit = ""  #: why the model stopped by itself; empty while it has not said so
         self.phase = ""  #: what was last reached
 
     def hear(self, console: str, data: bytes) -> None:
-        """Look at output, line by line; a line that is not complete yet is looked at as far as it goes."""
-        text = self._unfinished.get(console, "") + data.decode("ascii", errors="replace")
+        """Look at output, line by line; the last line waits for what may follow."""
+        text = self._unfinished.get(console, ("", 0.0))[0] + data.decode("ascii", errors="replace")
         *lines, rest = text.replace("\r", "\n").split("\n")
-        for line in (*lines, rest):
+        for line in lines:
             self._look(console, line)
-        self._unfinished[console] = rest[-_LONGEST_LINE:]
+        self._unfinished[console] = rest[-_LONGEST_LINE:], time.monotonic()
+
+    def hear_the_rest(self, settled_seconds: float = 0.0) -> None:
+        """Look at last lines to which nothing has been added for so long."""
+        for console, (rest, since) in tuple(self._unfinished.items()):
+            if time.monotonic() - since >= settled_seconds:
+                self._look(console, rest)
 
     def checker(self, journal: Journal) -> Callable[[], None]:
         """A function that raises BoardError once the run is over."""
 
         def check() -> None:
+            self.hear_the_rest(_SETTLED_SECONDS)
             if self._death is not None:
                 reached = f" after {self.phase}" if self.phase else ""
                 raise BoardError(

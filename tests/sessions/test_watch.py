@@ -18,6 +18,7 @@ def check(board):
         journal = Journal(watch.hear)
         for console, data in pieces:
             journal.enter(console, data)
+        watch.hear_the_rest()
         watch.checker(journal)()
         return watch
 
@@ -42,6 +43,16 @@ def test_a_death_is_seen_wherever_its_line_is_cut(check, cut):
 
 def test_a_line_that_is_known_to_be_harmless_is_no_death(check):
     check(("secure", b"[ERR] mmap_add_region_check() failed. error -22\n"))
+
+
+def test_a_line_that_is_known_to_be_harmless_may_come_in_pieces(board):
+    watch = Watch(board)
+    check = watch.checker(Journal())
+    watch.hear("secure", b"[ERR]")
+    check()
+    watch.hear("secure", b" failed, error -22\n")
+    watch.hear_the_rest()
+    check()
 
 
 def test_two_consoles_do_not_make_a_death_together(check):

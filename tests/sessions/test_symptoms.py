@@ -1,0 +1,88 @@
+"""Every known way in which an FVP misbehaves has its verdict, within its deadline."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from harness.console.protocol import parse_console
+from harness.errors import BoardError, ConsoleError, UsageError
+from harness.results.assembly import assemble
+from harness.testing import Symptom
+
+HARMLESS = (
+    Symptom.NO_CALLBACK,
+    Symptom.LATE_PORTS,
+    Symptom.GLUED_PORTS,
+    Symptom.HALF_PORT,
+    Symptom.NEW_FORM,
+    Symptom.STALE_NVM,  # each run starts in a folder of its own
+    Symptom.STAYS_AFTER_EOT,
+    Symptom.IGNORES_SIGNALS,
+    Symptom.SURVIVING_CHILD,
+    Symptom.CHATTY,
+    Symptom.TELNET_BYTES,
+    Symptom.ANSI,
+    Symptom.BARE_CR,
+    Symptom.SPLIT_UTF8,
+    Symptom.KERNEL_PANIC,  # of a Linux that is not booted
+)
+FATAL = {
+    Symptom.MISSING_PORT: "did not say within 2 s on which port its secure console is",
+    Symptom.DIES_BEFORE_PORTS: "ended with status 1 before it offered its consoles",
+    Symptom.DIES_IN_BOOT: "ended with status 1 before the run was complete",
+    Symptom.DIES_IN_RECORD: "ended with status 1 before the run was complete",
+    Symptom.LIMIT_REACHED: "stopped at a limit of its model: CPU time has been exceeded",
+    Symptom.HANGS_IN_BOOT: "did not show U-Boot's prompt within 3 s",
+    Symptom.HANGS_IN_RECORD: "went on for more than 4 s",
+    Symptom.DEATH_STRING: r"its enclave console says '\[ERR\] BL2 image failed to validate'",
+    Symptom.LOAD_FAILS: r"U-Boot could not do `fatload .*`: Failed to load 'harness.bin'",
+    Symptom.SLOW_CONSOLE: "did not show U-Boot's prompt after `fatload",
+    Symptom.E549: "E549",
+}
+BROKEN = {
+    Symptom.EXIT_CODE_LOST: "damaged record|ends after record",
+    Symptom.TAIL_LOST: "damaged record|ends after record",
+}
+NOT_STARTED = {Symptom.RENAMED_PARAMETER: "board.xnvm_size"}
+DEADLINE_SECONDS = 25  #: above all deadlines of the board together
+
+
+def test_every_symptom_has_its_verdict():
+    assert {*HARMLESS, *FATAL, *BROKEN, *NOT_STARTED} == set(Symptom)
+
+
+@pytest.mark.parametrize("symptom", HARMLESS)
+def test_what_is_harmless_changes_no_record(run_on, sound, symptom):
+    assert run_on(symptom) == sound
+
+
+@pytest.mark.parametrize(("symptom", "said"), FATAL.items(), ids=[symptom.value for symptom in FATAL])
+def test_what_is_fatal_is_named_in_time(run_on, symptom, said):
+    started = time.monotonic()
+    with pytest.raises(BoardError, match=said) as caught:
+        run_on(symptom)
+    assert time.monotonic() - started < DEADLINE_SECONDS
+    assert caught.value.evidence or caught.value.hint
+
+
+@pytest.mark.parametrize(("symptom", "said"), BROKEN.items(), ids=[symptom.value for symptom in BROKEN])
+def test_records_that_do_not_come_are_no_pass_whatever_the_status(run_on, symptom, said):
+    with pytest.raises(ConsoleError, match=said):
+        run_on(symptom)
+
+
+@pytest.mark.parametrize(("symptom", "said"), NOT_STARTED.items(), ids=[each.value for each in NOT_STARTED])
+def test_a_parameter_that_this_version_does_not_have_is_named_before_the_start(run_on, symptom, said):
+    with pytest.raises(UsageError, match=said):
+        run_on(symptom)
+
+
+def test_a_slow_console_is_typed_to_slowly(fvp, plan_and_image, sound, timeless):
+    plan, image = plan_and_image
+    board = fvp(Symptom.SLOW_CONSOLE)
+    patient = board.config.boot.model_copy(update={"character_delay_seconds": 0.01})
+    run = replace(board, config=board.config.model_copy(update={"boot": patient})).run(image.elf)
+    assert timeless(assemble(parse_console(run.console, plan.nonce, image.build), plan)) == sound
