@@ -24,6 +24,7 @@ from harness.boards.workspace import DISK, Value, Workspace, prepare_workspace
 from harness.build.elf import read_elf
 from harness.console.channel import ClosedError, stdout_channel
 from harness.console.journal import Journal
+from harness.console.protocol import RECORD_START
 from harness.errors import BoardError
 from harness.processes import Process, started, terminate
 
@@ -174,7 +175,10 @@ class Board:
         watch.checker(session.journal)()
         if status > 0:
             raise self._died(status, session.journal)
-        console = session.journal.of(self.config.records) + b"\n" + session.journal.of(PROGRAM_CONSOLE)
+        # A UART may be copied to the program's output as well: its records count once.
+        program = session.journal.of(PROGRAM_CONSOLE).splitlines(keepends=True)
+        said = b"".join(line for line in program if not line.startswith(RECORD_START))
+        console = session.journal.of(self.config.records) + b"\n" + said
         return BoardRun(launch.command, console, status)
 
     def start(self, launch: Launch) -> AbstractContextManager[Process]:

@@ -14,6 +14,7 @@ from harness.errors import ConsoleError
 
 MAX_LINE = 120
 END_OF_TRANSMISSION = b"\x04"
+RECORD_START = b"@h1 "
 
 _RECORD = re.compile(
     r"@h1 (?P<seq>\d{1,9}) (?P<type>[a-z]+)(?P<fields>(?: [a-z0-9_]+=[^ ]*)*) \*(?P<crc>[0-9a-f]{8})"
