@@ -80,7 +80,7 @@ def test_elements_lie_where_the_formula_says(layout, machine, name, dtype):
         expected[where : where + size] = np.frombuffer(values[y, x, c].tobytes(), np.uint8)
     feature_map.write(machine, values)
     assert np.array_equal(memory, expected)
-    assert np.array_equal(feature_map.read(machine, Channel.IFM), values)
+    assert np.array_equal(feature_map.read(machine, Channel.IFM, np.int64), values)
 
 
 def test_formula_tells_the_layouts_apart():
@@ -126,13 +126,13 @@ def test_chained_feature_map_comes_back_as_it_was_written(layout, machine):
     values = np.arange(6).reshape(1, 2, 3)
     assert isinstance(feature_map, Chained)
     feature_map.write(machine, values)
-    assert np.array_equal(feature_map.read(machine, Channel.IFM), values)
+    assert np.array_equal(feature_map.read(machine, Channel.IFM, np.int64), values)
 
 
 def test_chaining_buffer_must_be_written_before_it_is_read(layout, machine):
     state = layout(OFM_PRECISION={"signed": 1, "precision": 2, "storage": CHAINED}, OFM_REGION=1)
     with pytest.raises(CommandError, match="never written"):
-        stored(state, "OFM", (1, 2, 3)).read(machine, Channel.IFM)
+        stored(state, "OFM", (1, 2, 3)).read(machine, Channel.IFM, np.int64)
 
 
 def test_chaining_buffer_does_not_outlive_its_stream(layout, machine):
@@ -141,14 +141,14 @@ def test_chaining_buffer_does_not_outlive_its_stream(layout, machine):
     feature_map.write(machine, np.zeros((1, 1, 1), np.int64))
     machine.start([0])
     with pytest.raises(CommandError, match="never written"):
-        feature_map.read(machine, Channel.IFM)
+        feature_map.read(machine, Channel.IFM, np.int64)
 
 
 def test_scalar_is_signed(registers, machine):
     state = registers(IFM2_PRECISION={"signed": 1, "precision": 2, "storage": NONE}, OP_SCALAR=0xFFFFFFFE)
     source = operand(state, "IFM2", (4, 4, 4))
     assert isinstance(source, Scalar)
-    assert source.read(machine, Channel.IFM).tolist() == [[[-2]]]
+    assert source.read(machine, Channel.IFM, np.int64).tolist() == [[[-2]]]
 
 
 @pytest.mark.parametrize(("signed", "expected"), [(1, -128), (0, 65408)])

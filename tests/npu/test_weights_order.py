@@ -268,12 +268,11 @@ def compile_layers(folder: Path, macs: int) -> dict[int, Operation]:
 
 
 def read_operation(operation: Convolution, blob: bytes) -> Operation:
-    streams = [blob[span.offset :][: span.size] for span in operation.matrix.spans]
-    (scales,) = operation.channels.spans
+    *weights, scales = (blob[span.offset :][: span.size] for span in operation.constants.spans)
     return Operation(
         operation.layout,
-        tuple(streams),
-        blob[scales.offset :][: scales.size],
+        tuple(weights),
+        scales,
         operation.blocks.acc48,
     )
 

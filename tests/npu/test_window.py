@@ -39,7 +39,7 @@ def position(window, y, x, ky, kx):
 @given(windows())
 def test_every_element_is_where_it_should_be(window):
     ifm = np.arange(1, 1 + np.prod(window.inside)).reshape(*window.inside, 1)
-    seen = window.windows(window.pad(ifm, 0, fill=0, dtype=np.dtype(np.int64)))
+    seen = window.windows(window.pad(ifm, fill=0))
     for y, x in itertools.product(*map(range, window.ofm)):
         for ky, kx in itertools.product(*map(range, window.kernel)):
             row, column = position(window, y, x, ky, kx)
@@ -50,16 +50,16 @@ def test_every_element_is_where_it_should_be(window):
 @given(windows())
 def test_valid_elements_are_those_that_are_not_padding(window):
     ones = np.ones((*window.inside, 1), np.int8)
-    seen = window.windows(window.pad(ones, 0, fill=0, dtype=np.dtype(np.int64)))
+    seen = window.windows(window.pad(ones, fill=0))
     assert np.array_equal(window.valid, seen.sum((2, 3)))
 
 
 @pytest.mark.parametrize(
     ("upscale", "expected"),
-    [(Upscale.NEAREST, [[5, 5, 6], [5, 5, 6]]), (Upscale.ZEROS, [[5, 0, 6], [0, 0, 0]])],
+    [(Upscale.NEAREST, [[7, 7, 8], [7, 7, 8]]), (Upscale.ZEROS, [[7, 2, 8], [2, 2, 2]])],
 )
 def test_upscaling_doubles_both_axes(upscale, expected):
     window = Window((2, 3), (1, 1), (1, 1), (1, 1), (0, 0), (2, 3), (2, 3), upscale)
     assert window.ifm == (1, 2)
     ifm = np.array([[[7], [8]]])
-    assert window.pad(ifm, 2, fill=0, dtype=np.dtype(np.int64))[:, :, 0].tolist() == expected
+    assert window.pad(ifm, fill=0, zero_point=2)[:, :, 0].tolist() == expected

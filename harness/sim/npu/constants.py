@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Generic, TypeVar
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.faults import Channel, CommandError
+from harness.sim.npu.feature_map import Chained, InMemory, largest_element, largest_value, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import Rounding
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.scaling import Scale, Shift
 from harness.sim.npu.weights import Traversal, WeightError, WeightLayout, decode_scales, decode_weights
-
-Decoded = TypeVar("Decoded")
+from harness.sim.npu.weights.order import CORES
 
 CACHED_MATRICES = 256
 """How many operations' decoded weights are kept, whichever stream they belong to."""
@@ -26,100 +24,102 @@ CACHED_MATRICES = 256
 
 @dataclass(frozen=True)
 class Span:
-    """A range of bytes in a memory region."""
+    """A range of bytes in a memory region, and the bus master that reads it."""
 
+    channel: Channel
     region: int
     offset: int
     size: int
 
 
-class Stored(Generic[Decoded]):
-    """Something that memory holds in coded form.
-
-    The bytes are read at every use, and decoded only when they differ from the last time.
-    """
-
-    def __init__(
-        self, spans: tuple[Span, ...], channel: Channel, decode: Callable[[tuple[bytes, ...]], Decoded]
-    ) -> None:
-        self.spans = spans
-        self._channel = channel
-        self._decode = decode
-        self._last: tuple[tuple[bytes, ...], Decoded] | None = None
-
-    def read(self, machine: Machine) -> Decoded:
-        """Return what is in memory now.  Raises AccessFault, and CommandError where the code is invalid."""
-        content = tuple(
-            [
-                machine.view(span.region, span.offset, span.size, self._channel).tobytes()
-                for span in self.spans
-            ]
-        )
-        if self._last is None or self._last[0] != content:
-            try:
-                self._last = content, self._decode(content)
-            except WeightError as error:
-                raise CommandError(str(error)) from error
-        return self._last[1]
-
-
 @dataclass(frozen=True)
 class Matrix:
-    """Decoded weights, ready to be multiplied.
+    """Decoded weights, ready to be multiplied with an input whose zero point has not been taken off.
 
-    `values` is [kernel height, kernel width, IFM depth, OFM depth], without the IFM axis for a depthwise
-    operation, in the smaller of float32 and float64 that computes every sum exactly.
+    `values` is [kernel elements * IFM depth, OFM depth], for a depthwise operation [kernel height, kernel
+    width, depth], in the smaller of float32 and float64 that computes every sum exactly.
     """
 
     values: NDArray[np.float32] | NDArray[np.float64]
-    largest: int  #: no sum of products gets beyond this
+    sums: NDArray[np.int64]  #: of each OFM channel's weights
+    largest_sum: int  #: of any OFM channel's weights without their signs
 
 
 @dataclass(frozen=True)
-class Channels:
-    """Bias and scale of every OFM channel."""
+class Constants:
+    """What a convolution computes with."""
 
-    bias: NDArray[np.int64]
-    scale: Scale
-    largest: int  #: no bias is beyond this
+    matrix: NDArray[np.float32] | NDArray[np.float64]
+    centre: NDArray[np.int64]  #: what the IFM's zero point takes off the sum of products of each OFM channel
+    scale: Scale  #: with bias and `centre`, for sums of products as they are
+    largest: int  #: no accumulator gets beyond this
 
 
-def stored_matrix(
-    registers: Registers, config: NpuConfig, layout: WeightLayout, largest_input: int
-) -> Stored[Matrix]:
-    """Read where the weights lie, one stream for each core, to multiply inputs of up to `largest_input` with.
+class StoredConstants:
+    """Weights, biases and scales as memory holds them: one weight stream for each core, and one of scales.
 
-    Raises CommandError.
+    The bytes are looked at before every use, and decoded only when they differ from the last time.
     """
-    names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[: 1 if layout.fast else config.cores]
-    spans = tuple(_span(registers, "WEIGHT_REGION", name) for name in names)
-    return Stored(spans, Channel.WEIGHT, partial(_decode_matrix, layout, largest_input))
+
+    def __init__(self, spans: tuple[Span, ...], decode: Callable[[tuple[bytes, ...]], Constants]) -> None:
+        self.spans = spans
+        self._decode = decode
+        self._last: tuple[tuple[bytes, ...], Constants] | None = None
+
+    def read(self, machine: Machine) -> Constants:
+        """Return what is in memory now.  Raises AccessFault, and CommandError where the code is invalid."""
+        views = [machine.view(span.region, span.offset, span.size, span.channel).data for span in self.spans]
+        # Of all ways to compare with memory, `startswith` alone takes no copy; the lengths are equal.
+        if self._last is not None and all(map(bytes.startswith, self._last[0], views)):
+            return self._last[1]
+        content = tuple([view.tobytes() for view in views])
+        try:
+            self._last = content, self._decode(content)
+        except WeightError as error:
+            raise CommandError(str(error)) from error
+        return self._last[1]
+
+
+def stored_constants(
+    registers: Registers, layout: WeightLayout, ifm: InMemory | Chained, acc48: bool
+) -> StoredConstants:
+    """Read where weights, biases and scales lie, and how OFM_SCALE has them rounded.  Raises CommandError."""
+    names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[: 1 if layout.fast else CORES[layout.macs]]
+    spans = [_span(registers, Channel.WEIGHT, name) for name in names]
+    scales = _span(registers, Channel.SCALE, "SCALE")
+    rounding = registers.enum(Rounding, "OFM_SCALE", "rounding")
+    double_round = registers.value("OFM_SCALE", "double_round")
+    zero = zero_point(registers, "IFM")
+
+    def decode(content: tuple[bytes, ...]) -> Constants:
+        matrix = _decode_matrix(layout, largest_element(ifm, zero), content[:-1])
+        table = decode_scales(content[-1], layout.ofm_depth, acc48)
+        # Three axes, as an OFM has: numpy is twice as fast with small arrays where shapes are equal.
+        shift = Shift(table.shift.reshape(1, 1, -1), rounding, double_round)
+        centre = (-zero * matrix.sums).reshape(1, 1, -1)
+        scale = Scale(table.scale.reshape(1, 1, -1), shift, table.bias.reshape(1, 1, -1) + centre)
+        largest = matrix.largest_sum * largest_value(ifm, zero) + int(np.abs(table.bias).max())
+        return Constants(matrix.values, centre, scale, largest)
+
+    return StoredConstants((*spans, scales), decode)
 
 
 @lru_cache(maxsize=CACHED_MATRICES)
-def _decode_matrix(layout: WeightLayout, largest_input: int, streams: tuple[bytes, ...]) -> Matrix:
+def _decode_matrix(layout: WeightLayout, largest_element: int, streams: tuple[bytes, ...]) -> Matrix:
     weights = decode_weights(layout, streams)
-    largest = int(np.abs(weights.astype(np.int64)).sum(axis=(1, 2, 3)).max()) * largest_input
+    largest_sum = int(np.abs(weights).sum(axis=(1, 2, 3), dtype=np.int64).max())
+    largest = largest_sum * largest_element
     if largest >> 53:
         raise WeightError("sums of products with these weights take more than 53 bits")
-    values = np.moveaxis(weights, 0, -1).astype(np.float64 if largest >> 24 else np.float32)
-    if layout.traversal is Traversal.DEPTHWISE:
-        values = values[:, :, 0]
-    return Matrix(np.ascontiguousarray(values), largest)
+    depthwise = layout.traversal is Traversal.DEPTHWISE
+    shape = weights.shape[1:3] if depthwise else (-1,)
+    values = np.moveaxis(weights, 0, -1).reshape(*shape, layout.ofm_depth)
+    sums = weights.sum(axis=(1, 2, 3), dtype=np.int64)
+    if largest >> 24:
+        return Matrix(values.astype(np.float64), sums, largest_sum)
+    return Matrix(values.astype(np.float32), sums, largest_sum)
 
 
-def stored_channels(registers: Registers, channels: int, acc48: bool) -> Stored[Channels]:
-    """Read where the biases and scales lie, and how OFM_SCALE has them rounded.  Raises CommandError."""
-    rounding = registers.enum(Rounding, "OFM_SCALE", "rounding")
-    double_round = registers.value("OFM_SCALE", "double_round")
-
-    def decode(streams: tuple[bytes, ...]) -> Channels:
-        table = decode_scales(streams[0], channels, acc48)
-        scale = Scale(table.scale, Shift(table.shift, rounding, double_round))
-        return Channels(table.bias, scale, int(np.abs(table.bias).max()))
-
-    return Stored((_span(registers, "SCALE_REGION", "SCALE"),), Channel.SCALE, decode)
-
-
-def _span(registers: Registers, region: str, name: str) -> Span:
-    return Span(registers.value(region), registers.value(f"{name}_BASE"), registers.value(f"{name}_LENGTH"))
+def _span(registers: Registers, channel: Channel, name: str) -> Span:
+    region = registers.value(f"{channel.name}_REGION")
+    return Span(channel, region, registers.value(f"{name}_BASE"), registers.value(f"{name}_LENGTH"))

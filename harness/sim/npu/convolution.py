@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from harness.sim.npu import cycles
 from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.config import NpuConfig
-from harness.sim.npu.constants import Channels, Matrix, Stored, stored_channels, stored_matrix
+from harness.sim.npu.constants import StoredConstants, stored_constants
 from harness.sim.npu.faults import Channel, CommandError
-from harness.sim.npu.feature_map import Chained, InMemory, largest_value, stored, zero_point
+from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import AccInput, Decomposition, WeightFormat, WeightOrder
 from harness.sim.npu.output import OutputStage, output_stage
@@ -42,33 +43,31 @@ class Convolution:
     zero_point: int
     window: Window
     layout: WeightLayout
-    matrix: Stored[Matrix]
-    channels: Stored[Channels]
+    constants: StoredConstants
     output: OutputStage
     blocks: Blocks
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
-        matrix = self.matrix.read(machine)
-        channels = self.channels.read(machine)
-        padded = self.window.pad(
-            self.ifm.read(machine, Channel.IFM), self.zero_point, fill=0, dtype=matrix.values.dtype
-        )
+        constants = self.constants.read(machine)
+        ifm = self.ifm.read(machine, Channel.IFM, constants.matrix.dtype.type)
+        windows = self.window.windows(self.window.pad(ifm, self.zero_point, self.zero_point))
         multiply = _depthwise if self._is_depthwise else _dense
-        accumulators = multiply(self.window.windows(padded), matrix.values).astype(np.int64)
-        accumulators = self.output.resume(machine, accumulators)
-        if self.output.ends:  # biases are the output stage's: parts of a sum come with the same ones each
-            accumulators += channels.bias
-        largest = matrix.largest + channels.largest
-        if self.output.resumes or largest >= self.blocks.accumulator_limit:
-            self.blocks.check_accumulators(accumulators)
-        bound = None if self.output.resumes else largest
-        self.output.finish(machine, accumulators, bound, channels.scale)
+        accumulators = self.output.resume(machine, multiply(windows, constants.matrix).astype(np.int64))
+        if not self.output.ends:  # else the output stage adds it, together with the bias
+            accumulators += constants.centre
+        largest = None if self.output.resumes else constants.largest
+        if largest is None or largest >= self.blocks.accumulator_limit:
+            self.blocks.check_accumulators(
+                accumulators + constants.scale.bias if self.output.ends else accumulators
+            )
+        self.output.finish(machine, accumulators, largest, constants.scale)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
         unit = cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV
         work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories)
+        *weights, scales = self.constants.spans
         return replace(
             work,
             kernel=self.window.kernel,
@@ -76,32 +75,31 @@ class Convolution:
             dilation=self.window.dilation,
             part_kernel=self.layout.traversal is Traversal.PART_KERNEL,
             weights=cycles.WeightTraffic(
-                weight_bytes=sum(span.size for span in self.matrix.spans),
-                weight_memory=memories[self.matrix.spans[0].region],
-                scale_bytes=self.channels.spans[0].size,
-                scale_memory=memories[self.channels.spans[0].region],
-                scale_place=cycles.Place(self.channels.spans[0].region, self.channels.spans[0].offset),
+                weight_bytes=sum(span.size for span in weights),
+                weight_memory=memories[weights[0].region],
+                scale_bytes=scales.size,
+                scale_memory=memories[scales.region],
+                scale_place=cycles.Place(scales.region, scales.offset),
                 fast=self.layout.fast,
                 sparse=self.layout.sparse,
             ),
         )
 
-    @property
+    @cached_property
     def _is_depthwise(self) -> bool:
         return self.layout.traversal is Traversal.DEPTHWISE
 
 
 def _dense(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> NDArray[np.floating]:
-    height, width, *kernel = windows.shape
-    size = math.prod(kernel)
-    weights = matrix.reshape(size, -1)
+    height, width = windows.shape[:2]
+    size, channels = matrix.shape
     strip = max(1, COLUMN_ELEMENTS // (width * size))
     if strip >= height:
-        return (windows.reshape(-1, size) @ weights).reshape(height, width, -1)
-    sums = np.empty((height, width, weights.shape[1]), matrix.dtype)
+        return (windows.reshape(-1, size) @ matrix).reshape(height, width, channels)
+    sums = np.empty((height, width, channels), matrix.dtype)
     for first in range(0, height, strip):
         rows = windows[first : first + strip]
-        sums[first : first + strip] = (rows.reshape(-1, size) @ weights).reshape(len(rows), width, -1)
+        sums[first : first + strip] = (rows.reshape(-1, size) @ matrix).reshape(len(rows), width, channels)
     return sums
 
 
@@ -127,14 +125,12 @@ def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Con
     ifm = stored(registers, "IFM", (*window.ifm, ifm_depth))
     blocks = blocks_from_registers(registers)
     layout = _weight_layout(registers, config, depthwise, output, ifm, window, blocks)
-    zero = zero_point(registers, "IFM")
     return Convolution(
         ifm,
-        zero,
+        zero_point(registers, "IFM"),
         window,
         layout,
-        stored_matrix(registers, config, layout, largest_value(ifm, zero)),
-        stored_channels(registers, output.shape[2], blocks.acc48),
+        stored_constants(registers, layout, ifm, blocks.acc48),
         output,
         blocks,
     )

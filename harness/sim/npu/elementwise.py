@@ -40,7 +40,7 @@ class Arithmetic:
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         values = [
-            source.read(machine, Channel.IFM).astype(np.int64) - zero
+            source.read(machine, Channel.IFM, np.int64) - zero
             for source, zero in zip(self.operands, self.zero_points, strict=True)
         ]
         result = _MODES[self.mode].compute(self, *values)
@@ -63,7 +63,7 @@ def _leaky_relu(operation: Arithmetic, values: Int) -> Int:
 def _shift_right(operation: Arithmetic, values: Int, amount: Int) -> Int:
     _check_amount(amount)
     shift = replace(operation.output.scale.shift, bits=amount)
-    return shift.apply(np.array(np.broadcast_to(values, operation.output.shape)))
+    return shift.apply(np.broadcast_to(values, operation.output.shape))
 
 
 def _shift_left(_: Arithmetic, values: Int, amount: Int) -> Int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from harness.sim.npu.registers import Registers
 Shape = tuple[int, int, int]
 ElementType = np.dtype[np.integer[Any]]
 Elements = NDArray[np.integer[Any]]
+Number = TypeVar("Number", bound=np.number[Any])
 
 BRICK = 16  #: channels that lie side by side in NHCWB16
 
@@ -70,11 +71,11 @@ class InMemory:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def read(self, machine: Machine, channel: Channel) -> Elements:
-        """Return a copy of the elements."""
+    def read(self, machine: Machine, channel: Channel, dtype: type[Number]) -> NDArray[Number]:
+        """Return a copy of the elements as `dtype`."""
         if len(self.pieces) == 1:
-            return self._view(machine, self.pieces[0], channel).copy().reshape(self.shape)
-        values = np.empty(self.shape, self.dtype)
+            return self._view(machine, self.pieces[0], channel).astype(dtype).reshape(self.shape)
+        values = np.empty(self.shape, dtype)
         for piece in self.pieces:
             values[piece.box].reshape(piece.shape)[...] = self._view(machine, piece, channel)
         return values
@@ -102,9 +103,9 @@ class Chained:
     dtype: ElementType
     buffer: int
 
-    def read(self, machine: Machine, _: Channel) -> Elements:
-        """Return the elements."""
-        return machine.chained(self.buffer, self.shape, self.dtype)
+    def read(self, machine: Machine, _: Channel, dtype: type[Number]) -> NDArray[Number]:
+        """Return a copy of the elements as `dtype`."""
+        return machine.chained(self.buffer, self.shape, self.dtype).astype(dtype)
 
     def write(self, machine: Machine, values: Elements) -> None:
         """Keep `values` for the operation that follows."""
@@ -119,9 +120,9 @@ class Scalar:
     dtype: ElementType
     shape: Shape = (1, 1, 1)
 
-    def read(self, _machine: Machine, _channel: Channel) -> Elements:
-        """Return the one element."""
-        return np.full(self.shape, self.value, np.int64)
+    def read(self, _machine: Machine, _: Channel, dtype: type[Number]) -> NDArray[Number]:
+        """Return the one element as `dtype`."""
+        return np.full(self.shape, self.value, dtype)
 
 
 Operand = InMemory | Chained | Scalar
@@ -165,6 +166,12 @@ def stored(registers: Registers, name: str, shape: Shape) -> InMemory | Chained:
     brick = registers.enum(Format, f"{name}_PRECISION", "format") is Format.NHCWB16
     pieces = _brick_pieces if brick else _plain_pieces
     return InMemory(shape, dtype, region, brick, tuple(pieces(registers, name, shape, dtype.itemsize)))
+
+
+def largest_element(feature_map: Operand, zero: int) -> int:
+    """Return how far from 0 an element can be, or the zero point that stands for padding."""
+    limits = np.iinfo(feature_map.dtype)
+    return max(int(limits.max), -int(limits.min), abs(zero))
 
 
 def largest_value(feature_map: Operand, zero: int) -> int:

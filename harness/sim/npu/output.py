@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,8 @@ class OutputStage:
     transpose: tuple[int, int, int]
     reverse: int | None
     ofm: InMemory | Chained
-    resumes: bool = False  #: goes on with the accumulators that the operation before left
-    ends: bool = True  #: False leaves the accumulators to the next operation, and writes nothing
+    resumes: bool  #: goes on with the accumulators that the operation before left
+    ends: bool  #: False leaves the accumulators to the next operation, and writes nothing
 
     def resume(self, machine: Machine, values: Int, combine: Callable[[Int, Int], Int] = np.add) -> Int:
         """Return `values`, combined with earlier accumulators where there are any.  Raises CommandError."""
@@ -59,9 +60,10 @@ class OutputStage:
         if not self.ends:
             machine.chain(_ACCUMULATORS, accumulators)
             return
-        values = (per_channel or self.scale).apply(accumulators, largest) + self.zero_point
-        np.maximum(values, self.clip[0], out=values)
-        np.minimum(values, self.clip[1], out=values)
+        zero_point, low, high = self._numbers
+        values = (per_channel or self.scale).apply(accumulators, largest) + zero_point
+        np.maximum(values, low, out=values)
+        np.minimum(values, high, out=values)
         if self.lut is not None:
             values = self.lut.apply(machine, values)
             limits = np.iinfo(self.ofm.dtype)
@@ -69,6 +71,12 @@ class OutputStage:
         if self.reverse is not None:
             values = np.flip(values, self.reverse)
         self.ofm.write(machine, values.transpose(self.transpose))
+
+    @cached_property
+    def _numbers(self) -> tuple[Int, Int, Int]:
+        """Zero point and bounds as numpy has them: it converts a Python number at every call."""
+        low, high = self.clip
+        return np.array(self.zero_point), np.array(low), np.array(high)
 
     @property
     def swaps_rows(self) -> bool:

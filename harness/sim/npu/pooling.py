@@ -82,8 +82,7 @@ class Pool:
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         fill, reduce = _REDUCE[self.mode]
-        ifm = self.ifm.read(machine, Channel.IFM)
-        padded = self.window.pad(ifm, self.zero_point, fill=fill, dtype=np.dtype(np.int64))
+        padded = self.window.pad(self.ifm.read(machine, Channel.IFM, np.int64) - self.zero_point, fill)
         accumulators = self.output.resume(
             machine, reduce(self.window.windows(padded), self.window), _COMBINE.get(self.mode, np.add)
         )
@@ -114,7 +113,7 @@ class PassThrough:
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
-        values = self.ifm2.read(machine, Channel.IFM).astype(np.int64) - self.zero_point
+        values = self.ifm2.read(machine, Channel.IFM, np.int64) - self.zero_point
         self.blocks.check_accumulators(values)
         self.output.finish(machine, values, self.blocks.accumulator_limit)
 

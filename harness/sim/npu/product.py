@@ -33,7 +33,7 @@ class Product:
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         left, right = (
-            source.read(machine, Channel.IFM)[0].astype(np.float64) - zero
+            source.read(machine, Channel.IFM, np.float64)[0] - zero
             for source, zero in zip((self.ifm, self.ifm2), self.zero_points, strict=True)
         )
         accumulators = self.output.resume(machine, (left @ right.T).astype(np.int64)[None])

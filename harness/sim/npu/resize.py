@@ -64,7 +64,7 @@ class Resizing:
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
-        ifm = self.ifm.read(machine, Channel.IFM).astype(np.int64) - self.zero_point
+        ifm = self.ifm.read(machine, Channel.IFM, np.int64) - self.zero_point
         blended = self.columns.resize(self.rows.resize(ifm, 0, self.mode), 1, self.mode)
         accumulators = blended << _ACCUMULATOR_SHIFT
         self.output.finish(machine, accumulators)

@@ -7,8 +7,9 @@ Lite does (MultiplyByQuantizedMultiplier), DOUBLE_ASYMMETRIC like apply_scale_32
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,23 @@ LARGEST_SHIFT = 63
 
 _FIRST_ROUNDING = 31  #: the bit at which TensorFlow Lite's doubling high multiply rounds
 
+_SIGN = np.array(63)  #: shifted right by this, negative numbers become -1 and others 0
+
+
+class _Terms(NamedTuple):
+    """A rounding mode as numbers, so that all six are computed alike.
+
+    (p + offset + (correction where p < threshold)) >> bits
+    """
+
+    offset: Int
+    threshold: Int
+    correction: Int
+
 
 @dataclass(frozen=True)
 class Shift:
-    """A right shift by 0 to 63 bits and the ways to round it.
-
-    `bits` is one number or one per channel.  All methods change their argument in place and return it.
-    """
+    """A right shift by 0 to 63 bits, and how to round it; `bits` is one number or one per channel."""
 
     bits: Int
     rounding: Rounding
@@ -43,78 +54,79 @@ class Shift:
 
     def apply(self, values: Int) -> Int:
         """Return values / 2**bits, rounded as `rounding` says.  No |value| is above LARGEST_PRODUCT."""
-        return _ROUND[self.rounding](self, values)
+        return self.finish(values + self.offset)
 
-    def to_lower(self, values: Int) -> Int:
-        """Round towards minus infinity."""
+    @cached_property
+    def offset(self) -> Int:
+        """What a caller may add to the values together with numbers of its own, and then `finish`."""
+        return self._terms.offset
+
+    def finish(self, values: Int) -> Int:
+        """Round values to which `offset` has been added.  Changes them in place and returns them."""
+        if self._corrects:
+            below = values - self._bound
+            below >>= _SIGN
+            below &= self._terms.correction
+            values += below
         values >>= self.bits
         return values
 
-    def to_zero(self, values: Int) -> Int:
-        """Round towards zero."""
-        values += (values >> 63) & ~np.left_shift(-1, self.bits)
-        return self.to_lower(values)
-
-    def half_up(self, values: Int) -> Int:
-        """Round to nearest, ties towards plus infinity."""
-        values += self._half
-        values >>= self.bits
-        return values
-
-    def half_away(self, values: Int) -> Int:
-        """Round to nearest, ties away from zero."""
-        # One below a negative tie is no tie any more: rounded half up, it goes away from zero.
-        values += (values >> 63) & self._one
-        values += self._half
-        values >>= self.bits
-        return values
-
-    def twice_symmetric(self, values: Int) -> Int:
-        """Round half up at bit 31 - double_round, then the rest of the shift half away from zero."""
-        first, rest = self._parts
-        values = first.half_up(values)
-        return values if rest is None else rest.half_away(values)
-
-    def twice_asymmetric(self, values: Int) -> Int:
-        """Round half up, after a nudge away from zero by half of bit 31 where the shift goes beyond it."""
-        if self.double_round:
-            raise CommandError("DOUBLE_ASYMMETRIC with double_round is not modelled")
-        nudge = np.where(self.bits > _FIRST_ROUNDING, 1 << _FIRST_ROUNDING - 1, 0)
-        values += np.where(values >= 0, nudge, -nudge)
-        return self.half_up(values)
+    @cached_property
+    def _corrects(self) -> bool:
+        return bool(self._terms.correction.any())
 
     @cached_property
-    def _half(self) -> Int:
-        return np.where(self.bits > 0, np.left_shift(1, np.maximum(self.bits - 1, 0)), 0)
+    def _bound(self) -> Int:
+        """The threshold as it is for values to which the offset has been added."""
+        return np.asarray(self._terms.threshold + self._terms.offset)
 
     @cached_property
-    def _one(self) -> Int:
-        return np.where(self.bits > 0, -1, 0)
-
-    @cached_property
-    def _parts(self) -> tuple[Shift, Shift | None]:
-        """Return the two shifts of a double rounding, None for a second by no bits."""
-        first = np.minimum(self.bits, _FIRST_ROUNDING - self.double_round)
-        rest = self.bits - first
-        return Shift(first, Rounding.NATURAL), Shift(rest, Rounding.SYMMETRIC) if rest.any() else None
+    def _terms(self) -> _Terms:
+        return _Terms(*map(np.asarray, _ROUND[self.rounding](self.bits, self.double_round)))
 
 
-_ROUND: dict[Rounding, Callable[[Shift, Int], Int]] = {
-    Rounding.DOUBLE_SYMMETRIC: Shift.twice_symmetric,
-    Rounding.NATURAL: Shift.half_up,
-    Rounding.DOUBLE_ASYMMETRIC: Shift.twice_asymmetric,
-    Rounding.SYMMETRIC: Shift.half_away,
-    Rounding.TRUNCATE_TO_ZERO: Shift.to_zero,
-    Rounding.TRUNCATE_TO_LOWER: Shift.to_lower,
+def _half(bits: Int) -> Int:
+    return np.where(bits > 0, np.left_shift(1, np.maximum(bits - 1, 0)), 0)
+
+
+def _one(bits: Int) -> Int:
+    """One below a negative tie is no tie any more: rounded half up, it goes away from zero."""
+    return np.where(bits > 0, -1, 0)
+
+
+def _twice_symmetric(bits: Int, double_round: int) -> tuple[Int, Int, Int]:
+    """Round half up at bit 31 - double_round, then the rest of the shift half away from zero."""
+    first = np.minimum(bits, _FIRST_ROUNDING - double_round)
+    rest = bits - first
+    return _half(first) + (_half(rest) << first), -_half(first), _one(rest) << first
+
+
+def _twice_asymmetric(bits: Int, double_round: int) -> tuple[Int, int, Int]:
+    """Round half up, after a nudge away from zero by half of bit 31 where the shift goes beyond it."""
+    if double_round:
+        raise CommandError("DOUBLE_ASYMMETRIC with double_round is not modelled")
+    nudge = np.where(bits > _FIRST_ROUNDING, 1 << _FIRST_ROUNDING - 1, 0)
+    return _half(bits) + nudge, 0, -2 * nudge
+
+
+_ROUND: dict[Rounding, Callable[[Int, int], tuple[Int | int, Int | int, Int | int]]] = {
+    Rounding.DOUBLE_SYMMETRIC: _twice_symmetric,
+    Rounding.NATURAL: lambda bits, _: (_half(bits), 0, 0),
+    Rounding.DOUBLE_ASYMMETRIC: _twice_asymmetric,
+    Rounding.SYMMETRIC: lambda bits, _: (_half(bits), 0, _one(bits)),
+    Rounding.TRUNCATE_TO_ZERO: lambda bits, _: (0, 0, ~np.left_shift(-1, bits)),
+    Rounding.TRUNCATE_TO_LOWER: lambda *_: (0, 0, 0),
 }
+"""Offset, threshold and correction of each mode, from `bits` and `double_round`."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """multiplier / 2**shift; the multiplier is one number or one per channel."""
+    """(value + bias) * multiplier / 2**shift, all of them one number or one per channel."""
 
     multiplier: Int
     shift: Shift
+    bias: Int = field(default_factory=lambda: np.array(0))
 
     @classmethod
     def from_register(cls, registers: Registers, name: str) -> Scale:
@@ -129,19 +141,26 @@ class Scale:
     @cached_property
     def is_one(self) -> bool:
         """Whether scaling leaves every value as it is."""
-        return bool(np.all(self.multiplier == np.left_shift(1, self.shift.bits)))
+        return bool(np.all(self.multiplier == np.left_shift(1, self.shift.bits))) and not self.bias.any()
 
     def apply(self, values: Int, largest: int | None = None) -> Int:
         """Return the scaled values.  Raises CommandError when a product passes LARGEST_PRODUCT.
 
-        Values known to be no larger than `largest` are looked through only when that does not rule it out.
+        Values that are known to be no larger than `largest` with their bias are looked through only when that
+        does not rule it out.
         """
         if self.is_one:
             return values
         largest_multiplier, limit = self._limits
-        if (largest is None or largest > limit) and np.abs(values).max() > limit:
+        if (largest is None or largest > limit) and np.abs(values + self.bias).max() > limit:
             raise CommandError(f"a product with the scale {largest_multiplier} passes {LARGEST_PRODUCT}")
-        return self.shift.apply(values * self.multiplier)
+        products = values * self.multiplier
+        products += self._offset
+        return self.shift.finish(products)
+
+    @cached_property
+    def _offset(self) -> Int:
+        return np.asarray(self.bias * self.multiplier + self.shift.offset)
 
     @cached_property
     def _limits(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu.faults import CommandError
-from harness.sim.npu.feature_map import MAX_ELEMENTS
+from harness.sim.npu.feature_map import MAX_ELEMENTS, Number
 from harness.sim.npu.opcodes import Upscale
 from harness.sim.npu.registers import Registers
 
@@ -57,26 +57,22 @@ class Window:
             return self.inside
         return -(-self.inside[0] // 2), -(-self.inside[1] // 2)
 
-    def pad(
-        self, ifm: NDArray[np.integer], zero_point: int, *, fill: int, dtype: np.dtype[Any]
-    ) -> NDArray[Any]:
-        """Return the padded and upscaled input as `dtype`, with the zero point taken off.
+    def pad(self, ifm: NDArray[Number], fill: int, zero_point: int = 0) -> NDArray[Number]:
+        """Return the padded and upscaled input.
 
-        Padding holds `fill`, elements that upscaling puts between others hold 0.
+        Padding holds `fill`, elements that upscaling puts between others hold the zero point.
         """
         if self.padded == self.inside and self.upscale is Upscale.NONE:
-            centred: NDArray[Any] = np.subtract(ifm, zero_point, dtype=dtype, casting="unsafe")
-            return centred
-        padded = np.full((*self.padded, ifm.shape[2]), fill, dtype)
+            return ifm
+        padded = np.full((*self.padded, ifm.shape[2]), fill, ifm.dtype)
         (top, left), (height, width) = self.before, self.inside
         inside = padded[top : top + height, left : left + width]
         if self.upscale is Upscale.ZEROS:
-            inside[...] = 0
+            inside[...] = zero_point
         for y, x in _SAMPLES[self.upscale]:
             step = 1 if self.upscale is Upscale.NONE else 2
             target = inside[y::step, x::step]
-            source = ifm[: target.shape[0], : target.shape[1]]
-            np.subtract(source, zero_point, out=target, dtype=dtype, casting="unsafe")
+            target[...] = ifm[: target.shape[0], : target.shape[1]]
         return padded
 
     def windows(self, padded: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu.activation import Lut
-from harness.sim.npu.constants import Channels, Matrix, Stored
+from harness.sim.npu.constants import StoredConstants
 from harness.sim.npu.convolution import Convolution
 from harness.sim.npu.dma import End, Indexed, Transfer
 from harness.sim.npu.elementwise import Arithmetic
@@ -144,15 +144,14 @@ def _kernel(kernel: Kernel) -> Iterator[Touch]:
         if isinstance(operand, InMemory):
             yield from feature_map_touches(operand, Channel.IFM)
     if isinstance(kernel, Convolution):
-        yield from _stored(kernel.matrix, Channel.WEIGHT)
-        yield from _stored(kernel.channels, Channel.SCALE)
+        yield from _constants(kernel.constants)
     yield from _output(kernel.output)
 
 
-def _stored(stored: Stored[Matrix] | Stored[Channels], channel: Channel) -> Iterator[Touch]:
-    for span in stored.spans:
+def _constants(constants: StoredConstants) -> Iterator[Touch]:
+    for span in constants.spans:
         if span.size:
-            yield Touch(channel, False, span.region, span.offset, (span.size,), (1,), ALIGNMENT)
+            yield Touch(span.channel, False, span.region, span.offset, (span.size,), (1,), ALIGNMENT)
 
 
 def _output(output: OutputStage) -> Iterator[Touch]:

@@ -1,0 +1,142 @@
+"""Convolutions take the IFM's zero point off, whether their sums come whole or in parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.sim.npu.config import NpuConfig
+from harness.sim.npu.convolution import convolution
+from harness.sim.npu.faults import Channel
+from harness.sim.npu.weights.layout import Traversal, WeightLayout
+from harness.sim.npu.weights.order import PADDING, WeightOrder
+
+IFM, OFM, WEIGHTS, SCALES = 0x0000, 0x1000, 0x2000, 0x4000
+SIDE, DEPTH, CHANNELS = 3, 8, 2
+ZERO_POINT, BIAS = -7, (100, -50)
+RAW_WEIGHTS = (1).to_bytes(32, "little")  #: header of a fast weight stream of plain bytes
+KEEP, DISABLE = {"input": 1}, {"output": 1}
+
+
+def encoded(weights):
+    """The fast weight stream of [channel, kernel height, kernel width, depth]."""
+    layout = WeightLayout(
+        128,
+        True,
+        False,
+        Traversal.DEPTH_FIRST,
+        *weights.shape[::3],
+        *weights.shape[1:3],
+        1,
+        1,
+        1,
+        1,
+        16,
+        (1, 1),
+        8,
+    )
+    (positions,) = WeightOrder(layout).positions()
+    codes = np.where(positions == PADDING, 0, weights.ravel()[positions]).astype(np.int8).tobytes()
+    return RAW_WEIGHTS + codes + bytes(-len(codes) % 32)
+
+
+def scales():
+    """The scale stream: multiplier 1, shift 0."""
+    return b"".join(bias.to_bytes(4, "little", signed=True) + bytes([1, 0, 0, 0, 0, 0]) for bias in BIAS)
+
+
+@pytest.fixture
+def convolve(machine, registers):
+    """A function that runs a convolution with a 3x3 kernel and padding, and returns the OFM as it is then."""
+
+    def put(base, content):
+        machine.view(0, base, len(content), Channel.OFM)[...] = np.frombuffer(content, np.uint8)
+
+    def feature_map(name, base, depth):
+        return {
+            f"{name}_PRECISION": {"signed": 1},
+            f"{name}_REGION": 0,
+            **{f"{name}_{extent}_M1": 0xFFFF for extent in ("HEIGHT0", "HEIGHT1", "WIDTH0")},
+            f"{name}_BASE0": base,
+            f"{name}_STRIDE_Y": SIDE * depth,
+            f"{name}_STRIDE_X": depth,
+            f"{name}_STRIDE_C": 1,
+        }
+
+    def run(ifm, weights, **accumulators):
+        stream = encoded(weights)
+        for base, content in ((IFM, ifm.tobytes()), (WEIGHTS, stream), (SCALES, scales())):
+            put(base, content)
+        settings = registers(
+            **feature_map("IFM", IFM, DEPTH),
+            **feature_map("OFM", OFM, CHANNELS),
+            IFM_ZERO_POINT=ZERO_POINT & 0xFFFF,
+            OFM_ZERO_POINT=0,
+            IFM_DEPTH_M1=DEPTH - 1,
+            OFM_HEIGHT_M1=SIDE - 1,
+            OFM_WIDTH_M1=SIDE - 1,
+            OFM_DEPTH_M1=CHANNELS - 1,
+            **{f"OFM_BLK_{axis}_M1": 15 for axis in ("HEIGHT", "WIDTH", "DEPTH")},
+            KERNEL_HEIGHT_M1=2,
+            KERNEL_WIDTH_M1=2,
+            KERNEL_STRIDE={},
+            **{f"IFM_PAD_{side}": 1 for side in ("TOP", "LEFT", "BOTTOM", "RIGHT")},
+            IFM_UPSCALE=0,
+            WEIGHT_FORMAT={"format": 1},
+            WEIGHT_REGION=0,
+            WEIGHT_BASE=WEIGHTS,
+            WEIGHT_LENGTH=len(stream),
+            SCALE_REGION=0,
+            SCALE_BASE=SCALES,
+            SCALE_LENGTH=len(scales()),
+            OFM_SCALE={"scale": 1},
+            ACTIVATION={"clip_range": 1},
+            ACC_FORMAT=accumulators,
+        )
+        convolution(settings, NpuConfig(128), depthwise=False).run(machine)
+        ofm = machine.view(0, OFM, SIDE * SIDE * CHANNELS, Channel.OFM)
+        return ofm.view(np.int8).reshape(SIDE, SIDE, CHANNELS).copy()
+
+    return run
+
+
+def layer(seed):
+    rng = np.random.default_rng(seed)
+    ifm = rng.integers(-12, 2, (SIDE, SIDE, DEPTH), np.int8)
+    return ifm, rng.integers(-2, 3, (CHANNELS, 3, 3, DEPTH), np.int8)
+
+
+def products(ifm, weights):
+    """The sums of products, said in the plainest way."""
+    centred = np.pad(ifm.astype(int) - ZERO_POINT, ((1, 1), (1, 1), (0, 0)))
+    return np.array(
+        [
+            [
+                [(centred[y : y + 3, x : x + 3] * kernel).sum() for kernel in weights.astype(int)]
+                for x in range(SIDE)
+            ]
+            for y in range(SIDE)
+        ]
+    )
+
+
+def saturated(sums):
+    return np.clip(sums + BIAS, -128, 127)
+
+
+def test_padding_counts_as_the_zero_point(convolve):
+    ifm, weights = layer(1)
+    assert np.array_equal(convolve(ifm, weights), saturated(products(ifm, weights)))
+
+
+def test_sum_in_parts_has_the_zero_point_taken_off_each_part(convolve):
+    first, second = layer(1), layer(2)
+    convolve(*first, **DISABLE)
+    assert np.array_equal(convolve(*second, **KEEP), saturated(products(*first) + products(*second)))
+
+
+def test_layers_show_zero_point_bias_and_saturation():
+    sums = products(*layer(1))
+    assert (saturated(sums) != sums).any()
+    assert len(np.unique(saturated(sums))) > 4
+    assert layer(1)[1].astype(int).sum() * ZERO_POINT != 0
