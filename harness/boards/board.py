@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from harness.boards.session import boot, open_session
 from harness.boards.simulator import PROGRAM, start_simulator
 from harness.boards.terminals import terminal_parameters
 from harness.boards.watch import Watch
-from harness.boards.workspace import DISK, Value, Workspace, prepare_workspace
+from harness.boards.workspace import DISK, Value, Workspace, prepare_workspace, run_folder
 from harness.build.elf import read_elf
 from harness.console.channel import ClosedError, stdout_channel
 from harness.console.journal import Journal
@@ -70,13 +69,8 @@ class Board:
         try:
             if not self.config.consoles:
                 return self._run_on_stdout(image, on_line or _ignore)
-            with (
-                model_slot(self.config),
-                tempfile.TemporaryDirectory(prefix="harness-board-", ignore_cleanup_errors=True) as folder,
-            ):
-                return self._run_on_consoles(
-                    self.launch(image, Path(folder)), Path(folder), on_line or _ignore
-                )
+            with model_slot(self.config), run_folder() as folder:
+                return self._run_on_consoles(self.launch(image, folder), folder, on_line or _ignore)
         except FileNotFoundError as error:
             raise BoardError(
                 f"board {self.config.name}: {error}",
@@ -194,6 +188,19 @@ class Board:
         return BoardError(
             f"board {self.config.name} {how} before the run was complete", evidence=journal.tail()
         )
+
+
+def missing_program(config: BoardConfig) -> str:
+    """Why a board's program cannot be started; empty when it can. Raises nothing."""
+    if config.executable == BUILT_IN:
+        return ""
+    from harness.boards.executable import find_executable
+
+    try:
+        find_executable(config)
+    except BoardError as error:
+        return str(error)
+    return ""
 
 
 def _ignore(_line: bytes) -> None:

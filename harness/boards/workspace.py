@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from harness.boards.config import BoardConfig
 from harness.errors import UsageError
 
 DISK = "disk.img"
+_PREFIX = "harness-board-"
 Value = bool | int | str
 
 
@@ -21,6 +25,28 @@ class Workspace:
     folder: Path
     parameters: Mapping[str, Value]
     data: tuple[str, ...]  #: what `--data` takes
+
+
+@contextlib.contextmanager
+def run_folder() -> Iterator[Path]:
+    """A folder that is gone when the block is left; those of runs that were killed go as well."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        if _is_dead(folder.name.removeprefix(_PREFIX).partition("-")[0]):
+            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def _is_dead(pid: str) -> bool:
+    if not pid.isdecimal():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def prepare_workspace(config: BoardConfig, parameters: Mapping[str, Value], folder: Path) -> Workspace:

@@ -81,6 +81,7 @@ def _number(text: str) -> int:
 @pytest.fixture(scope="session")
 def harness_settings(pytestconfig: pytest.Config) -> Settings:
     """The options of this test session, resolved."""
+    from harness.boards.board import missing_program
     from harness.errors import HarnessError
     from harness.settings import resolve_settings
 
@@ -91,9 +92,12 @@ def harness_settings(pytestconfig: pytest.Config) -> Settings:
             chosen["macs"] = _number(chosen["macs"])
         if "vela_config" in chosen:
             chosen["vela_config"] = Path(chosen["vela_config"])
-        return resolve_settings(**chosen, npu_checks=True)
+        settings = resolve_settings(**chosen, npu_checks=True)
     except HarnessError as error:
         pytest.fail(f"{error}" + (f"\nhint: {error.hint}" if error.hint else ""), pytrace=False)
+    if reason := missing_program(settings.board):
+        pytest.skip(reason)
+    return settings
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import pytest
 
 from harness.boards.session import open_session
 from harness.boards.watch import Watch
+from harness.boards.workspace import run_folder
 from harness.errors import BoardError
 from harness.testing import Symptom
 
@@ -103,7 +104,12 @@ def test_a_run_leaves_neither_process_nor_file(run_on, tmp_path, monkeypatch, sy
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_worker_that_is_stopped_in_the_middle_leaves_no_process(fvp, plan_and_image, tmp_path, number):
+def test_a_worker_that_is_stopped_in_the_middle_leaves_nothing(
+    fvp, plan_and_image, tmp_path, monkeypatch, number
+):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
     fvp(Symptom.HANGS_IN_RECORD, Symptom.SURVIVING_CHILD, Symptom.IGNORES_SIGNALS)
     worker = subprocess.Popen(
         [sys.executable, "-P", "-c", RUN_ON_A_BOARD, str(plan_and_image[1].elf)],
@@ -116,3 +122,5 @@ def test_a_worker_that_is_stopped_in_the_middle_leaves_no_process(fvp, plan_and_
     worker.wait(60)
     worker.stdout.close()
     assert left_of(tmp_path / "fvp") == []
+    with run_folder() as next_folder:  # the next run sweeps up what a killed one could not
+        assert list((tmp_path / "temporary").iterdir()) == [next_folder]
