@@ -29,7 +29,9 @@ import sys
 from pathlib import Path
 from harness.boards.board import Board
 from harness.boards.config import load_board
-Board(load_board("corstone-1000-a320"), 256).run(Path(sys.argv[1]), lambda line: print(line, flush=True))
+config = load_board("corstone-1000-a320")
+config = config.model_copy(update={"timeouts": config.timeouts.model_copy(update={"stop_seconds": 0.3})})
+Board(config, 256).run(Path(sys.argv[1]), lambda line: print(line, flush=True))
 """
 
 
