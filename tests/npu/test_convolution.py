@@ -9,7 +9,7 @@ from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.convolution import convolution
 from harness.sim.npu.faults import Channel
 from harness.sim.npu.weights.layout import Traversal, WeightLayout
-from harness.sim.npu.weights.order import PADDING, WeightOrder
+from harness.sim.npu.weights.order import WeightOrder
 
 IFM, OFM, WEIGHTS, SCALES = 0x0000, 0x1000, 0x2000, 0x4000
 SIDE, DEPTH, CHANNELS = 3, 8, 2
@@ -35,9 +35,10 @@ def encoded(weights):
         (1, 1),
         8,
     )
-    (positions,) = WeightOrder(layout).positions()
-    codes = np.where(positions == PADDING, 0, weights.ravel()[positions]).astype(np.int8).tobytes()
-    return RAW_WEIGHTS + codes + bytes(-len(codes) % 32)
+    order = WeightOrder(layout)
+    codes = np.zeros(order.length, np.int8)
+    codes[order.restore(np.arange(order.length)[None]).ravel()] = weights.ravel()
+    return RAW_WEIGHTS + codes.tobytes() + bytes(-len(codes) % 32)
 
 
 def scales():

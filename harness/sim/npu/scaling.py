@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -128,14 +128,14 @@ class Scale:
     shift: Shift
     bias: Int = field(default_factory=lambda: np.array(0))
 
-    @classmethod
-    def from_register(cls, registers: Registers, name: str) -> Scale:
+    @staticmethod
+    def from_register(registers: Registers, name: str) -> Scale:
         """Read OFM_SCALE, IFM_SCALE or IFM2_SCALE.  Raises CommandError."""
-        bits = np.array(registers.value(name, "shift"), np.int64)
-        rounding = registers.enum(Rounding, name, "rounding")
-        return cls(
-            np.array(registers.value(name, "scale"), np.int64),
-            Shift(bits, rounding, registers.value(name, "double_round")),
+        return _one_for_all(
+            registers.value(name, "scale"),
+            registers.value(name, "shift"),
+            registers.enum(Rounding, name, "rounding"),
+            registers.value(name, "double_round"),
         )
 
     @cached_property
@@ -168,3 +168,9 @@ class Scale:
         largest = max(1, int(self.multiplier.max()))
         spare = 1 << _FIRST_ROUNDING if self.shift.bits.max() == LARGEST_SHIFT else 0
         return largest, (LARGEST_PRODUCT - spare) // largest
+
+
+@lru_cache
+def _one_for_all(multiplier: int, bits: int, rounding: Rounding, double_round: int) -> Scale:
+    """Return the scale of all channels; most operations of a network have one of a few."""
+    return Scale(np.array(multiplier), Shift(np.array(bits), rounding, double_round))

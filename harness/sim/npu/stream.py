@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,20 @@ from harness.sim.npu.opcodes import CMD0, CMD1, CONTROL_BITS, CONTROL_SHIFT, OPC
 
 E = TypeVar("E", bound=IntEnum)
 
+KEPT_COMMANDS = 4096
+"""How many commands are kept decoded: streams give most of their registers the same few values."""
+
 _LONG = 1  #: control value of a command with a payload word
+_OPCODE = (1 << OPCODE_BITS) - 1
+_KIND = ((1 << CONTROL_BITS) - 1) << CONTROL_SHIFT | _OPCODE  #: the bits that say which command it is
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One decoded command; `offset` counts bytes from the start of the stream."""
 
     offset: int
     encoding: Encoding
-    fields: dict[str, int]
+    fields: Mapping[str, int]
 
     @property
     def name(self) -> str:
@@ -40,25 +44,40 @@ class Command:
             raise CommandError(f"{self.name}.{field} has the undefined value {value}") from None
 
 
-def decode_command(words: NDArray[np.uint32], index: int) -> tuple[Command, int]:
+def decode_command(words: Sequence[int] | NDArray[np.uint32], index: int) -> tuple[Command, int]:
     """Decode the command at word `index`; return it with the index of the word that follows.
 
     Raises CommandError for a word that is no command, and for one whose reserved bits are not zero.
     """
     word = int(words[index])
-    control = word >> CONTROL_SHIFT & ((1 << CONTROL_BITS) - 1)
-    opcode = word & ((1 << OPCODE_BITS) - 1)
+    following = index + 1
+    if _control(word) == _LONG:
+        if following == len(words):
+            raise CommandError(f"{_encoding(word).name} is cut off by the end of the stream")
+        word |= int(words[following]) << 32
+        following += 1
+    return Command(4 * index, *_decoded(word)), following
+
+
+@lru_cache(maxsize=KEPT_COMMANDS)
+def _decoded(word: int) -> tuple[Encoding, Mapping[str, int]]:
+    """Return what a command is and what it says; `word` has its payload in bits 32-63."""
+    encoding = _encoding(word)
+    if word & ~encoding.mask & ~_KIND:
+        raise CommandError(f"{encoding.name} has reserved bits set")
+    return encoding, encoding.unpack(word)
+
+
+def _encoding(word: int) -> Encoding:
+    control, opcode = _control(word), word & _OPCODE
     encoding = {0: CMD0, _LONG: CMD1}.get(control, {}).get(opcode)
     if encoding is None:
         raise CommandError(f"no such command (control {control}, opcode {opcode})")
-    length = 1 + (control == _LONG)
-    if index + length > len(words):
-        raise CommandError(f"{encoding.name} is cut off by the end of the stream")
-    if control == _LONG:
-        word |= int(words[index + 1]) << 32
-    if word & ~encoding.mask & ~(control << CONTROL_SHIFT | opcode):
-        raise CommandError(f"{encoding.name} has reserved bits set")
-    return Command(4 * index, encoding, encoding.unpack(word)), index + length
+    return encoding
+
+
+def _control(word: int) -> int:
+    return word >> CONTROL_SHIFT & ((1 << CONTROL_BITS) - 1)
 
 
 def trace(stream: bytes) -> Iterator[Command | NpuFault]:
@@ -67,12 +86,12 @@ def trace(stream: bytes) -> Iterator[Command | NpuFault]:
     Only unconditional jumps can be followed: nothing public says which operation sets the flag a conditional
     one asks for.  The last item is OP_STOP, or the fault that keeps the NPU from getting there.
     """
-    words = np.frombuffer(stream, dtype="<u4", count=len(stream) // 4)
+    words = np.frombuffer(stream, dtype="<u4", count=len(stream) // 4).tolist()
     index = 0
     visited: set[int] = set()
     while index < len(words):
         offset = 4 * index
-        name = f"word {int(words[index]):#010x}"
+        name = f"word {words[index]:#010x}"
         try:
             command, index = decode_command(words, index)
             name = command.name

@@ -7,6 +7,7 @@ and the kernel (Vela 5.2, regor/architecture/ethosu85/ethos_u85.cpp, GetArchIFMB
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from harness.sim.npu.cycles.work import FeatureMap, KernelWork, Memory, Unit
@@ -36,28 +37,28 @@ class Geometry:
     work: KernelWork
     macs: int
 
-    @property
+    @cached_property
     def microblock(self) -> Size:
         """An OFM microblock."""
         height, width = self.work.microblock
         return height, width, self.macs // (8 * height * width)
 
-    @property
+    @cached_property
     def ofm_block(self) -> Size:
         """The OFM block, no larger than the OFM."""
         return smaller(self.work.ofm_block, size(self.work.ofm))
 
-    @property
+    @cached_property
     def microblocks(self) -> Size:
         """Microblocks along each side of an OFM block."""
         return divide(self.ofm_block, self.microblock)
 
-    @property
+    @cached_property
     def blocks(self) -> float:
         """OFM blocks in the OFM, the partial ones counted by their microblocks."""
         return prod(divide(size(self.work.ofm), self.microblock)) / prod(self.microblocks)
 
-    @property
+    @cached_property
     def sub_kernels(self) -> list[tuple[int, int]]:
         """The numbers of elements that sub-kernels have, with how many have each."""
         heights, widths = (
@@ -66,7 +67,7 @@ class Geometry:
         )
         return [(height * width, rows * columns) for height, rows in heights for width, columns in widths]
 
-    @property
+    @cached_property
     def ifm_block(self) -> Size:
         """What an OFM block needs of the IFM at a time."""
         work = self.work
@@ -84,7 +85,7 @@ class Geometry:
         height, width, size_in_bytes = round_up((height, width, size_in_bytes), granule)
         return height, width, size_in_bytes * 8 // work.ifm_bits
 
-    @property
+    @cached_property
     def _ifm_block_depth(self) -> int:
         work = self.work
         if work.unit in (Unit.DEPTHWISE, Unit.POOL):

@@ -138,4 +138,8 @@ class MemoryProfile:
 
     def speed(self, memory: Memory) -> MemorySpeed:
         """The speed of a memory outside the NPU; `KeyError` for one inside."""
-        return {Memory.SRAM: self.sram, Memory.EXTERNAL: self.external}[memory]
+        if memory is Memory.SRAM:
+            return self.sram
+        if memory is Memory.EXTERNAL:
+            return self.external
+        raise KeyError(memory)

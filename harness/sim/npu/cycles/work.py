@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 
 
-class Memory(Enum):
+class Memory(StrEnum):
     """Where data lies, as far as its speed is concerned."""
 
     SRAM = "sram"

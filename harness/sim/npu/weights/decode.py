@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from harness.sim.npu.weights.fwd import decode_fwd
 from harness.sim.npu.weights.layout import WeightError, WeightLayout
-from harness.sim.npu.weights.order import PADDING, WeightOrder
+from harness.sim.npu.weights.order import WeightOrder
 from harness.sim.npu.weights.swd import decode_swd
 
 
@@ -30,14 +30,9 @@ def decode_weights(layout: WeightLayout, streams: Sequence[bytes | NDArray[np.ui
     decode = decode_fwd if layout.fast else decode_swd
     # Decoding first: it bounds the length, which nonsense in the registers would not.
     decoded = np.stack([decode(bytes(stream), order.length // expected) for stream in streams])
-    positions = order.positions()
-    padding = positions == PADDING
-    if decoded[padding].any():
+    weights = order.restore(decoded)
+    if np.count_nonzero(weights) != np.count_nonzero(decoded):
         raise WeightError("weight stream holds weights where there can only be padding")
-    weights = np.empty(
-        layout.ofm_depth * layout.kernel_height * layout.kernel_width * order.ifm_depth, np.int16
-    )
-    weights[positions[~padding]] = decoded[~padding]
     shaped = weights.reshape(layout.ofm_depth, layout.kernel_height, layout.kernel_width, order.ifm_depth)
     if layout.sparse:
         _check_sparsity(shaped)

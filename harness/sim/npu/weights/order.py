@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.sim.npu.weights.layout import Traversal, WeightError, WeightLayout
+
+Weight = TypeVar("Weight", bound=np.integer[Any])
 
 OFM_GROUP = 4
 SUB_KERNEL = 8
@@ -43,28 +46,28 @@ class WeightOrder:
         if depth == 0 or depth % (OFM_GROUP * self.cores) or block % depth:
             raise WeightError(f"OFM block of {block} channels does not fit microblocks of {depth}")
 
-    @property
+    @cached_property
     def cores(self) -> int:
         """MAC units with a weight decoder each."""
         return CORES[self.layout.macs]
 
-    @property
+    @cached_property
     def depthwise(self) -> bool:
         """Whether each OFM channel has a kernel of its own."""
         return self.layout.traversal is Traversal.DEPTHWISE
 
-    @property
+    @cached_property
     def ifm_depth(self) -> int:
         """IFM channels that an OFM channel has weights for."""
         return 1 if self.depthwise else self.layout.ifm_depth
 
-    @property
+    @cached_property
     def ofm_ublock(self) -> int:
         """OFM channels of an OFM microblock."""
         height, width = self.layout.microblock
         return self.layout.macs // (8 * height * width)
 
-    @property
+    @cached_property
     def ifm_block(self) -> int:
         """IFM channels of an IFM block."""
         if self.depthwise:
@@ -74,26 +77,26 @@ class WeightOrder:
             self.layout.macs, self.ofm_ublock, self.layout.ifm_bits, part_kernel, self.layout.sparse
         )
 
-    @property
+    @cached_property
     def ifm_ublock(self) -> int:
         """IFM channels of an IFM microblock."""
         layout = self.layout
         halved = layout.traversal is Traversal.PART_KERNEL and layout.ifm_bits == 16 and not layout.sparse
         return 8 if halved else self.ifm_block
 
-    @property
+    @cached_property
     def ifm_step(self) -> int:
         """IFM channels that are consumed at a time."""
         return 1 if self.depthwise else 16 if self.layout.sparse else 8
 
-    @property
+    @cached_property
     def kernel_round(self) -> int:
         """The elements of a sub-kernel are filled up to a multiple of this."""
         if self.layout.traversal is Traversal.PART_KERNEL:
             return 10 if self.layout.ifm_bits == 16 or self.layout.sparse else 5
         return 10 if self.depthwise else 1
 
-    @property
+    @cached_property
     def kernel_pad(self) -> int:
         """Empty elements that follow each such multiple."""
         if not self.depthwise or (self.layout.macs <= 256 and self.layout.ifm_bits == 8):
@@ -137,42 +140,55 @@ class WeightOrder:
             for width, columns in pieces(layout.kernel_width, SUB_KERNEL // layout.dilation_x)
             for height, rows in pieces(layout.kernel_height, SUB_KERNEL // layout.dilation_y)
         )
-        ofm_depth = -(-layout.ofm_depth // self.ofm_ublock) * self.ofm_ublock
-        return elements * ofm_depth * -(-self.ifm_depth // self.ifm_ublock) * self.ifm_ublock
+        return elements * self._padded_ofm_depth * self._padded_ifm_depth
 
-    def positions(self) -> NDArray[np.int64]:
-        """Where each decoded weight belongs in [ofm_depth, kernel_height, kernel_width, ifm_depth].
+    @cached_property
+    def _padded_ofm_depth(self) -> int:
+        return -(-self.layout.ofm_depth // self.ofm_ublock) * self.ofm_ublock
 
-        Returns flat indices or PADDING of shape [stream, weight]: one stream per core, or a single one in the
-        fast format.
+    @cached_property
+    def _padded_ifm_depth(self) -> int:
+        return -(-self.ifm_depth // self.ifm_ublock) * self.ifm_ublock
+
+    def restore(self, streams: NDArray[Weight]) -> NDArray[Weight]:
+        """Return the weights of *streams*, [stream, weight], as [ofm_depth, kernel elements, ifm_depth].
+
+        There is one stream for each core, or a single one in the fast format.  What is only padding is left
+        out.
         """
-        bricks = [self._brick(ofm, ifm, walk) for ofm, ifm in self._blocks() for walk in self.walks]
-        if self.layout.fast:
-            return np.concatenate([brick.ravel() for brick in bricks])[None]
-        return np.concatenate([np.moveaxis(brick, 3, 0).reshape(self.cores, -1) for brick in bricks], axis=1)
+        elements = np.concatenate([walk.ravel() for walk in self.walks])
+        padded = np.empty((self._padded_ofm_depth, len(elements), self._padded_ifm_depth), streams.dtype)
+        at = 0
+        for ofm, ifm in self._blocks():
+            first = 0
+            for walk in self.walks:
+                brick = padded[ofm, first : first + walk.size, ifm]
+                weights = brick.size // len(streams)
+                self._fill(brick, streams[:, at : at + weights], walk.shape)
+                at += weights
+                first += walk.size
+        found = np.flatnonzero(elements != PADDING)
+        return padded[: self.layout.ofm_depth, found[np.argsort(elements[found])], : self.ifm_depth]
 
-    def _blocks(self) -> Iterator[tuple[range, range]]:
+    def _blocks(self) -> Iterator[tuple[slice, slice]]:
         """The OFM and IFM channels of each pair of blocks."""
-        layout = self.layout
-        ifm_blocks = _split(self.ifm_depth, self.ifm_block)
-        for turn, ofm in enumerate(_split(layout.ofm_depth, layout.ofm_block_depth)):
+        ifm_blocks = _split(self._padded_ifm_depth, self.ifm_block)
+        for turn, ofm in enumerate(_split(self._padded_ofm_depth, self.layout.ofm_block_depth)):
             for ifm in ifm_blocks[:: -1 if turn % 2 else 1]:
                 yield ofm, ifm
 
-    def _brick(self, ofm: range, ifm: range, walk: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Positions of shape [IFM microblock, OFM microblock, walk group, core, element, ...]."""
-        layout = self.layout
-        o = _channels(ofm, self.ofm_ublock).reshape(
-            -1, self.ofm_ublock // OFM_GROUP // self.cores, self.cores, OFM_GROUP
+    def _fill(self, brick: NDArray[Weight], streams: NDArray[Weight], walk: tuple[int, ...]) -> None:
+        """Fill [OFM channel, kernel element, IFM channel] of a pair of blocks and one sub-kernel."""
+        groups = self.ofm_ublock // (OFM_GROUP * self.cores)
+        side_by_side, in_turn = len(streams), self.cores // len(streams)  # cores: one of these is 1
+        ofm_ublocks = brick.shape[0] // self.ofm_ublock
+        ifm = brick.shape[2] // self.ifm_ublock, self.ifm_ublock // self.ifm_step, self.ifm_step
+        in_order = streams.reshape(
+            (side_by_side, ifm[0], ofm_ublocks, walk[0], in_turn, walk[1], ifm[1], groups, OFM_GROUP, ifm[2])
         )
-        i = _channels(ifm, self.ifm_ublock).reshape(-1, self.ifm_ublock // self.ifm_step, self.ifm_step)
-        # Axes: IFM microblock, OFM microblock, walk group, core, element, IFM step, group of four, OFM, IFM
-        o = o.transpose(0, 2, 1, 3)[None, :, None, :, None, None, :, :, None]
-        i = i[:, None, None, None, None, :, None, None, :]
-        k = walk[None, None, :, None, :, None, None, None, None]
-        kernel = layout.kernel_height * layout.kernel_width
-        inside = (o < layout.ofm_depth) & (i < self.ifm_depth) & (k != PADDING)
-        return np.where(inside, (o * kernel + k) * self.ifm_depth + i, PADDING)
+        # Axes that are only split stay where they are in memory, so this is the brick itself.
+        target = brick.reshape(ofm_ublocks, groups, side_by_side, in_turn, OFM_GROUP, *walk, *ifm)
+        target[...] = in_order.transpose(2, 7, 0, 4, 8, 3, 5, 1, 6, 9)
 
 
 def pieces(size: int, step: int) -> list[tuple[int, int]]:
@@ -180,10 +196,5 @@ def pieces(size: int, step: int) -> list[tuple[int, int]]:
     return [(length, count) for length, count in ((step, size // step), (size % step, 1)) if length * count]
 
 
-def _split(depth: int, block: int) -> list[range]:
-    return [range(start, min(start + block, depth)) for start in range(0, depth, block)]
-
-
-def _channels(block: range, granule: int) -> NDArray[np.int64]:
-    """The channels of a block, filled up to whole granules."""
-    return block.start + np.arange(-(-len(block) // granule) * granule)
+def _split(depth: int, block: int) -> list[slice]:
+    return [slice(start, min(start + block, depth)) for start in range(0, depth, block)]

@@ -11,7 +11,6 @@ Field widths and chunk rules: Vela 5.2, regor/dependencies/mlw_codec/source/mlw_
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +21,11 @@ from harness.sim.npu.weights.layout import WeightError
 
 LARGEST_RUN_DIVIDER, RUNS_OFF, END_OF_STREAM = 3, 6, 7  #: values of a slice's first field
 LARGEST_WEIGHT_DIVIDER, WEIGHTS_RAW = 5, 7
+LARGEST_LEAD = 8  #: weights that are read before their runs, at most
 UNARY_BITS = 12
 UNARY_MASK = (1 << UNARY_BITS) - 1
 CODE_LIMIT = 512  # a weight has 9 bits, sign and magnitude
+ABSENT = -1
 ONES = tuple(value.bit_count() for value in range(1 << UNARY_BITS))
 
 
@@ -53,30 +54,30 @@ class _Header(NamedTuple):
 
     @property
     def run_bits(self) -> int:
+        """Bits of the unary parts of a chunk's runs."""
         return 12 if self.run_divider < 3 else 8
 
     @property
-    def raw_symbols(self) -> int:
-        return 8 if self.weight_divider > 5 else 12
+    def symbols(self) -> int:
+        """Weights that end in a chunk at most."""
+        return 8 if self.raw and self.weight_divider > 5 else UNARY_BITS
 
 
-@dataclass
-class _Codes:
-    """Where the codes of one kind, weights or runs, lie in a slice: one entry per chunk."""
+class _Chunks(NamedTuple):
+    """What the walk over the chunks of a slice has found, with one number for each; the last one is empty."""
 
-    unary: list[int] = field(default_factory=list)
-    more: list[int] = field(default_factory=list)
-    """Weights only: one bit for each one in *unary*, which makes it a two."""
-    symbols: list[int] = field(default_factory=list)
-    remainders: list[int] = field(default_factory=list)
-    """Where the remainders of each chunk begin; chunks in which no symbol ends have none."""
-
-    def add(self, unary: int, more: int, symbols: int) -> int:
-        self.unary.append(unary)
-        self.more.append(more)
-        if symbols:
-            self.symbols.append(symbols)
-        return symbols
+    unary: NDArray[np.int64]
+    """The unary parts of its weights; ABSENT where it has none."""
+    more: NDArray[np.int64]
+    """One bit for each one in *unary*, which makes it a two."""
+    run_unary: NDArray[np.int64]
+    """The unary parts of its zero runs; ABSENT where it has none."""
+    weights: NDArray[np.int64]
+    """How many weights end in it."""
+    runs: NDArray[np.int64]
+    """How many zero runs end in it."""
+    places: NDArray[np.int64]
+    """Where in it the remainders begin: of the weights of the chunk before it, then of that one's runs."""
 
 
 def decode_swd(data: bytes, count: int) -> NDArray[np.int16]:
@@ -92,9 +93,9 @@ def decode_swd(data: bytes, count: int) -> NDArray[np.int16]:
             palette = None
             continue
         header, palette = _read_header(bits, run_divider, palette)
-        weight_codes, run_codes = _locate(bits, header)
-        weights = _lookup(_read_weights(bits, header, weight_codes), palette)
-        pieces.append(_spread(weights, _read_runs(bits, header, run_codes), missing))
+        chunks = _locate(bits, header)
+        weights = _lookup(_read_weights(bits, header, chunks), palette)
+        pieces.append(_spread(weights, _read_runs(bits, header, chunks), missing))
         missing -= len(pieces[-1])
     if palette is not None:
         raise WeightError("weight stream has no end marker")
@@ -141,77 +142,75 @@ def _read_palette(bits: Bits, with_runs: bool) -> _Palette:
     return _Palette(entries, offset, last.bit_length() if size else width, with_runs)
 
 
-def _locate(bits: Bits, header: _Header) -> tuple[_Codes, _Codes]:
+def _locate(bits: Bits, header: _Header) -> _Chunks:
     """Walk over the chunks of a slice; the kind that is ahead pauses, so that weights and runs keep step."""
-    weights, runs = _Codes(), _Codes()
     windows, limit, position = bits.windows, bits.length, bits.position
-    run_mask = (1 << header.run_bits) - 1
-    weights_read = runs_read = 0
-    weights_due = runs_due = 0  # symbols of the chunk before, whose remainders are still to come
+    raw, truncated, symbols = header.raw, header.truncated, header.symbols
+    divider, run_divider = header.weight_divider, header.run_divider
+    run_bits, run_mask = header.run_bits, (1 << header.run_bits) - 1
+    weights_left, runs_left = header.weights, header.runs
+    chunks: list[tuple[int, int, int, int, int, int]] = []
+    lead = 0  # weights that have been read and whose runs have not
+    due = 0  # bits of remainders that belong to the chunk before
     more_chunks = True
     while more_chunks:
-        lead = weights_read - runs_read if header.runs else 0
-        with_weights = weights_read < header.weights and lead < 8
-        with_runs = runs_read < header.runs and lead >= 0
+        with_weights = weights_left > 0 and lead < LARGEST_LEAD
+        with_runs = runs_left > 0 and lead >= 0
         more_chunks = with_weights or with_runs
         window = windows[position >> 3] >> (position & 7)
-        unary = more = run_unary = 0
-        if with_weights and not header.raw:
+        unary = run_unary = ABSENT
+        more = weights = runs = 0
+        if with_weights and not raw:
             unary = window & UNARY_MASK
             window >>= UNARY_BITS
-            position += UNARY_BITS
+            position += UNARY_BITS + ONES[unary]
         if with_runs:
             run_unary = window & run_mask
-            window >>= header.run_bits
-            position += header.run_bits
-        if unary:
-            more = window & ((1 << ONES[unary]) - 1)
-            position += ONES[unary]
-        if weights_due:
-            weights.remainders.append(position)
-            position += weights_due * header.weight_divider
-        if runs_due:
-            runs.remainders.append(position)
-            position += runs_due * header.run_divider
+            window >>= run_bits
+            position += run_bits
+            runs = min(run_bits - ONES[run_unary], runs_left)
+        if with_weights:
+            if not raw:
+                more = window & ((1 << ONES[unary]) - 1)
+            weights = min(symbols if truncated else symbols - ONES[more], weights_left)
+        chunks.append((unary, more, run_unary, weights, runs, position))
+        position += due
         if position > limit:
             raise WeightError(f"weight stream ends inside a slice, at bit {limit}")
-        weights_due = runs_due = 0
-        if with_weights:
-            symbols = header.raw_symbols if header.raw else UNARY_BITS - (not header.truncated) * ONES[more]
-            weights_due = weights.add(unary, more, min(symbols, header.weights - weights_read))
-            weights_read += weights_due
-        if with_runs:
-            symbols = header.run_bits - ONES[run_unary]
-            runs_due = runs.add(run_unary, 0, min(symbols, header.runs - runs_read))
-            runs_read += runs_due
+        due = weights * divider + runs * run_divider
+        weights_left -= weights
+        runs_left -= runs
+        lead += weights - runs if header.runs else 0
     bits.position = position
-    return weights, runs
+    return _Chunks(*np.array(chunks, np.int64).T)
 
 
-def _read_weights(bits: Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
+def _read_weights(bits: Bits, header: _Header, chunks: _Chunks) -> NDArray[np.int64]:
     """The palette indices of a slice."""
-    remainders = _remainders(bits, codes, header.weight_divider)
+    remainders = _remainders(bits, chunks.weights[:-1], chunks.places[1:], header.weight_divider)
     if header.raw:
         return remainders
-    ones = _bit_matrix(codes.unary, UNARY_BITS)
+    present = chunks.unary != ABSENT
+    ones = _bit_matrix(chunks.unary[present], UNARY_BITS)
     rank = np.cumsum(ones, axis=1) - ones
-    steps = ones * (1 + (np.array(codes.more, np.int64)[:, None] >> rank & 1))
+    steps = ones * (1 + (chunks.more[present, None] >> rank & 1))
     last = (steps < 2) | header.truncated
     return (_sums(steps, last, header.weights) << header.weight_divider) + remainders
 
 
-def _read_runs(bits: Bits, header: _Header, codes: _Codes) -> NDArray[np.int64]:
+def _read_runs(bits: Bits, header: _Header, chunks: _Chunks) -> NDArray[np.int64]:
     """The number of zeros before each weight of a slice and after its last one."""
     if not header.runs:
         return np.zeros(header.weights + 1, np.int64)
-    ones = _bit_matrix(codes.unary, header.run_bits)
+    ones = _bit_matrix(chunks.run_unary[chunks.run_unary != ABSENT], header.run_bits)
     runs = _sums(ones, ones == 0, header.runs) << header.run_divider
-    runs += _remainders(bits, codes, header.run_divider)
+    places = chunks.places[1:] + header.weight_divider * chunks.weights[:-1]
+    runs += _remainders(bits, chunks.runs[:-1], places, header.run_divider)
     return runs if header.leading_run else np.concatenate([np.zeros(1, np.int64), runs])
 
 
-def _bit_matrix(fields: list[int], width: int) -> NDArray[np.int64]:
-    return np.array(fields, np.int64)[:, None] >> np.arange(width) & 1
+def _bit_matrix(fields: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    return fields[:, None] >> np.arange(width) & 1
 
 
 def _sums(steps: NDArray[np.int64], last: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
@@ -220,11 +219,12 @@ def _sums(steps: NDArray[np.int64], last: NDArray[np.bool_], count: int) -> NDAr
     return np.diff(np.cumsum(steps)[ends], prepend=0)
 
 
-def _remainders(bits: Bits, codes: _Codes, width: int) -> NDArray[np.int64]:
-    symbols = np.array(codes.symbols, np.int64)
+def _remainders(
+    bits: Bits, symbols: NDArray[np.int64], places: NDArray[np.int64], width: int
+) -> NDArray[np.int64]:
     first = np.cumsum(symbols) - symbols
     within = np.arange(symbols.sum()) - np.repeat(first, symbols)
-    return bits.gather(np.repeat(np.array(codes.remainders, np.int64), symbols) + width * within, width)
+    return bits.gather(np.repeat(places, symbols) + width * within, width)
 
 
 def _lookup(index: NDArray[np.int64], palette: _Palette) -> NDArray[np.int16]:
