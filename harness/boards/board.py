@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.boards.boot import IMAGE
 from harness.boards.budget import model_slot
-from harness.boards.config import BoardConfig
+from harness.boards.config import BoardConfig, expanded
 from harness.boards.session import PROGRAM as PROGRAM_CONSOLE
 from harness.boards.session import boot, open_session
 from harness.boards.simulator import PROGRAM, start_simulator
@@ -83,7 +83,6 @@ class Board:
         Raises BoardError for a program that is missing or too old, and UsageError for a parameter that it
         does not have, or a file that is not there.
         """
-        from harness.boards.config import expanded
         from harness.boards.executable import find_executable, program_environment
         from harness.boards.parameters import check_board
 
@@ -92,7 +91,7 @@ class Board:
         if config.executable == BUILT_IN:
             return Launch(self._command(PROGRAM, workspace.parameters, workspace.data, image), folder)
         executable = find_executable(config)
-        check_board(config, executable, self.parameters)
+        check_board(config, executable, workspace.parameters)
         command = self._command((str(executable),), workspace.parameters, workspace.data, image)
         return Launch(command, folder, program_environment(executable, os.environ, config.environment))
 

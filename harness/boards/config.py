@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +17,7 @@ from harness.errors import UsageError
 Address = Annotated[int, Field(ge=0, lt=1 << 40)]
 Size = Annotated[int, Field(gt=0, lt=1 << 40)]
 Seconds = Annotated[float, Field(gt=0)]
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 class _Section(BaseModel):
@@ -177,6 +180,40 @@ def load_board(name_or_path: str) -> BoardConfig:
         raise UsageError(f"board file {path} is not TOML: {error}") from error
     except ValidationError as error:
         raise UsageError(f"board file {path}: {_first_problem(error)}") from error
+
+
+def expanded(config: BoardConfig) -> BoardConfig:
+    """The board with `~` and environment variables replaced in its parameters, files and environment.
+
+    Raises UsageError that names a variable that is not set, and where it is wanted.
+    """
+
+    def filled(where: str, value: bool | int | str) -> bool | int | str:
+        if not isinstance(value, str):
+            return value
+        for name in _VARIABLE.findall(value):
+            if name not in os.environ:
+                raise UsageError(
+                    f"board {config.name}: {where} is {value!r}, and {name} is not set in the environment",
+                    hint=f"set {name}, or give {where} another value with -C or in a board file of your own",
+                )
+        return substituted(value)
+
+    return config.model_copy(
+        update={
+            "parameters": {name: filled(name, value) for name, value in config.parameters.items()},
+            "environment": {name: str(filled(name, value)) for name, value in config.environment.items()},
+            "data": {
+                memory: data.model_copy(update={"file": str(filled(memory, data.file))})
+                for memory, data in config.data.items()
+            },
+        }
+    )
+
+
+def substituted(text: str) -> str:
+    """A text with `~` and those environment variables replaced that are set."""
+    return os.path.expandvars(os.path.expanduser(text))  # noqa: PTH111  a text, and maybe no path
 
 
 def _first_problem(error: ValidationError) -> str:

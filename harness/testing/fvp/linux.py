@@ -7,7 +7,6 @@ files there, and those that a Script stands for become that script.
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,15 +45,14 @@ class Linux:
         if panics:
             self._say(_PANIC)
             return
-        with tempfile.TemporaryDirectory() as folder:
-            root = self._make_root(Path(folder))
-            while True:
-                self._log_in()
-                self._serve(root)
+        root = self._make_root(Path("root").absolute())
+        while True:
+            self._log_in()
+            self._serve(root)
 
     def _make_root(self, root: Path) -> Path:
         for name in _FOLDERS:
-            (root / name).mkdir()
+            (root / name).mkdir(parents=True)
         for device in self._description.devices:
             path = root / device.lstrip("/")
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -35,20 +34,19 @@ class Platform:
 
     def run(self, image: bytes, address: int) -> int | None:
         """Run the image to its end; the model's exit status, or None when the model runs on."""
-        with tempfile.TemporaryDirectory() as folder:
-            elf = Path(folder) / "image.elf"
-            elf.write_bytes(wrap(image, address))
-            self._process = subprocess.Popen(
-                [*_SIMULATOR, *self._parameters(), "-a", str(elf)], stdout=subprocess.PIPE
-            )
-            output = self._process.stdout
-            assert output is not None  # noqa: S101  there is a pipe
-            if any(map(self._description.has, _CUTS)):
-                self._terminal.send(output.read(_CUT))
-                self.end()
-                return self._status_of_a_cut()
-            self._pass_on(output.fileno())
-            self._process.wait()
+        elf = Path("image.elf")
+        elf.write_bytes(wrap(image, address))
+        self._process = subprocess.Popen(
+            [*_SIMULATOR, *self._parameters(), "-a", str(elf)], stdout=subprocess.PIPE
+        )
+        output = self._process.stdout
+        assert output is not None  # noqa: S101  there is a pipe
+        if any(map(self._description.has, _CUTS)):
+            self._terminal.send(output.read(_CUT))
+            self.end()
+            return self._status_of_a_cut()
+        self._pass_on(output.fileno())
+        self._process.wait()
         stays = self._description.has(Symptom.STAYS_AFTER_EOT) or self._description.has(
             Symptom.IGNORES_SIGNALS
         )
