@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from harness import __version__
+from harness.boards.board import BUILT_IN
 from harness.boards.config import board_names, load_board
+from harness.boards.executable import find_executable
+from harness.boards.parameters import program_version
 from harness.boards.simulator import PROGRAM
 from harness.build.toolchain import find_toolchain
 from harness.errors import HarnessError
 from harness.processes import run_tool
 from harness.versions import package_version
 
-State = Literal["found", "missing"]
+State = Literal["found", "missing", "wrong version"]
+CORE_DRIVER_VARIABLE = "HARNESS_TEST_CORE_DRIVER"
 VELA_VERSIONS = ((5, 1), (5, 3))  #: from, and below
 
 
@@ -33,7 +39,7 @@ class Diagnosis:
 
 def diagnose() -> tuple[Diagnosis, ...]:
     """Look at every part that the main job uses."""
-    checks: tuple[Callable[[], Diagnosis], ...] = (_toolchain, _compiler, _simulator, _oracle)
+    checks: tuple[Callable[[], Diagnosis], ...] = (_toolchain, _compiler, _simulator, _oracle, _core_driver)
     return (*(check() for check in checks), *(_board(name) for name in board_names()))
 
 
@@ -52,9 +58,8 @@ def _compiler() -> Diagnosis:
         return Diagnosis("Vela", "missing", "the model compiler is not installed", remedy)
     numbers = tuple(int(part) for part in found.split(".")[:2])
     if not VELA_VERSIONS[0] <= numbers < VELA_VERSIONS[1]:
-        return Diagnosis(
-            "Vela", "missing", f"version {found} is not one this harness was tested with", remedy
-        )
+        why = f"version {found} is not one this harness was tested with"
+        return Diagnosis("Vela", "wrong version", why, remedy)
     return Diagnosis("Vela", "found", found)
 
 
@@ -84,8 +89,35 @@ def _oracle() -> Diagnosis:
 
 
 def _board(name: str) -> Diagnosis:
+    """A board's file, and its program where that is not the built-in simulator: nobody needs an FVP."""
+    part = f"board {name}"
     try:
         config = load_board(name)
     except HarnessError as error:
-        return Diagnosis(f"board {name}", "missing", str(error))
-    return Diagnosis(f"board {name}", "found", f"{config.source}, Ethos-U85-{config.npu.macs}")
+        return Diagnosis(part, "missing", str(error))
+    what = f"{config.source}, Ethos-U85-{config.npu.macs}"
+    if config.executable == BUILT_IN:
+        return Diagnosis(part, "found", what)
+    try:
+        executable = find_executable(config)
+    except HarnessError as error:
+        return Diagnosis(part, "missing", str(error), error.hint, needed=False)
+    try:
+        version = program_version(config, executable)
+    except HarnessError as error:
+        return Diagnosis(part, "wrong version", str(error), error.hint, needed=False)
+    return Diagnosis(part, "found", f"{what}, {executable.name} {version.text}", needed=False)
+
+
+def _core_driver() -> Diagnosis:
+    folder = os.environ.get(CORE_DRIVER_VARIABLE)
+    if folder and (Path(folder) / "include" / "ethosu_driver.h").is_file():
+        return Diagnosis("core driver", "found", folder, needed=False)
+    why = f"{folder} is no checkout of it" if folder else f"{CORE_DRIVER_VARIABLE} names no checkout"
+    return Diagnosis(
+        "core driver",
+        "missing",
+        f"Arm's, to be held against ours: {why}",
+        f"export {CORE_DRIVER_VARIABLE}=PATH",
+        needed=False,
+    )

@@ -84,24 +84,22 @@ class Board:
         does not have, or a file that is not there.
         """
         from harness.boards.executable import find_executable, program_environment
-        from harness.boards.parameters import check_board
+        from harness.boards.parameters import check_parameters
 
         config = expanded(self.config)
         workspace = self._workspace(config, image, folder)
         if config.executable == BUILT_IN:
             return Launch(self._command(PROGRAM, workspace.parameters, workspace.data, image), folder)
         executable = find_executable(config)
-        check_board(config, executable, workspace.parameters)
+        check_parameters(config, executable, workspace.parameters)
         command = self._command((str(executable),), workspace.parameters, workspace.data, image)
         return Launch(command, folder, program_environment(executable, os.environ, config.environment))
 
     def command(self, image: Path) -> tuple[str, ...]:
         """The command line that runs an image on a board whose console is standard output."""
         program = PROGRAM if self.config.executable == BUILT_IN else (self.config.executable,)
-        return self._command(program, self._chosen(self.config), (), image)
-
-    def _chosen(self, config: BoardConfig) -> dict[str, Value]:
-        return {**config.parameters, config.npu.macs_parameter: self.macs, **self.parameters}
+        parameters = chosen_parameters(self.config, self.macs, self.parameters)
+        return self._command(program, parameters, (), image)
 
     def _workspace(self, config: BoardConfig, image: Path, folder: Path) -> Workspace:
         """The run's folder with its copies, with the image in it as the board file wants it."""
@@ -110,7 +108,9 @@ class Board:
             for role, terminal in config.consoles.items()
             for name, value in terminal_parameters(terminal, role, folder).items()
         }
-        workspace = prepare_workspace(config, {**terminals, **self._chosen(config)}, folder)
+        workspace = prepare_workspace(
+            config, {**terminals, **chosen_parameters(config, self.macs, self.parameters)}, folder
+        )
         flat = folder / IMAGE
         if config.entry.start in ("data", "u-boot"):
             flat.write_bytes(read_elf(image).flat())
@@ -131,7 +131,7 @@ class Board:
         loads = [part for each in data for part in ("--data", each)]
         application = ("-a", str(image)) if self.config.entry.start == "application" else ()
         quiet = ("-q",) if self.config.executable == BUILT_IN else ()
-        return (*program, *options, *loads, *quiet, *application)
+        return (*program, *options, *loads, *quiet, *application, *self.config.arguments)
 
     def _run_on_stdout(self, image: Path, on_line: Callable[[bytes], None]) -> BoardRun:
         command = self.command(image)
@@ -187,6 +187,11 @@ class Board:
         return BoardError(
             f"board {self.config.name} {how} before the run was complete", evidence=journal.tail()
         )
+
+
+def chosen_parameters(config: BoardConfig, macs: int, given: Mapping[str, Value]) -> dict[str, Value]:
+    """The board file's parameters, with the MAC count; what the user has given wins."""
+    return {**config.parameters, config.npu.macs_parameter: macs, **given}
 
 
 def missing_program(config: BoardConfig) -> str:

@@ -16,6 +16,7 @@ from harness.errors import UsageError
 
 Address = Annotated[int, Field(ge=0, lt=1 << 40)]
 Size = Annotated[int, Field(gt=0, lt=1 << 40)]
+FVP = "corstone-1000-a320"  #: the board that an .fvpconf builds on
 Seconds = Annotated[float, Field(gt=0)]
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -148,6 +149,7 @@ class BoardConfig(_Section):
     consoles: dict[str, Terminal] = {}  #: by role; without any, standard output is the one console
     records: str = ""  #: the role of the console that carries the records, and takes what is typed
     data: dict[str, DataFile] = {}  #: by the memory's instance
+    arguments: tuple[str, ...] = ()  #: of the program, as they are
     copies: tuple[str, ...] = ()  #: parameters that name files of which each run has a copy of its own
     landmarks: tuple[Landmark, ...] = ()
     deaths: tuple[str, ...] = ()  #: regular expressions: such a line on any console ends the run
@@ -167,10 +169,16 @@ def load_board(name_or_path: str) -> BoardConfig:
     Raises UsageError that names the file and key at fault and what is allowed.
     """
     path = Path(name_or_path)
+    if path.suffix == ".fvpconf":
+        from harness.boards.fvpconf import read_fvpconf
+
+        return read_fvpconf(path, load_board(FVP))
     if path.suffix != ".toml":
         if name_or_path not in board_names():
             allowed = ", ".join(board_names())
-            raise UsageError(f"unknown board {name_or_path!r}; allowed: {allowed}, or a path to a .toml file")
+            raise UsageError(
+                f"unknown board {name_or_path!r}; allowed: {allowed}, or a path to a .toml or .fvpconf file"
+            )
         path = data_folder("fvp_configs") / f"{name_or_path}.toml"
     try:
         return BoardConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))

@@ -20,21 +20,16 @@ def find_executable(config: BoardConfig) -> Path:
 
     Raises BoardError that says where it was looked for.
     """
-    looked: list[str] = []
     for place in _places(config):
-        looked.append(str(place))
         if place.is_file() and os.access(place, os.X_OK):
             return place.absolute()
-    names = _names(config)
-    on_path = (shutil.which(name) for name in names)
-    if found := next((path for path in on_path if path), None):
+    on_path = filter(None, (shutil.which(name) for name in _names(config)))
+    if found := next(on_path, None):
         return Path(found).absolute()
-    variable = config.program.variable
     raise BoardError(
-        f"board {config.name}: no program {' or '.join(names)}; looked in {', '.join((*looked, 'PATH'))}",
-        hint=f"set {variable} to it, or to its folder; `harness doctor` shows what was found"
-        if variable
-        else "",
+        f"board {config.name}: its program {config.executable} is in none of the places where it may be",
+        evidence=_looked_in(config),
+        hint=f"set {config.program.variable} to it, or to its folder" if config.program.variable else "",
     )
 
 
@@ -56,6 +51,16 @@ def _names(config: BoardConfig) -> tuple[str, ...]:
     return (config.executable, *config.program.other_names)
 
 
+def _looked_in(config: BoardConfig) -> tuple[str, ...]:
+    """The places, a line each."""
+    if "/" in config.executable:
+        return (config.executable,)
+    variable = config.program.variable
+    if variable and variable in os.environ:
+        return (f"{variable}={os.environ[variable]}", "PATH")
+    return (*([f"{variable}, which is not set"] if variable else []), *config.program.folders, "PATH")
+
+
 def _places(config: BoardConfig) -> Iterator[Path]:
     """Files that it may be, the likeliest first."""
     if "/" in config.executable:
@@ -69,8 +74,8 @@ def _places(config: BoardConfig) -> Iterator[Path]:
         return
     for pattern in program.folders:
         # Sorted, so that of several releases the newest is found.
-        folders = sorted(glob.glob(substituted(pattern)), reverse=True)  # noqa: PTH207  an absolute pattern
-        for folder in folders:
+        found = sorted(glob.glob(substituted(pattern)), reverse=True)  # noqa: PTH207  an absolute pattern
+        for folder in found or [substituted(pattern)]:
             for name in _names(config):
                 yield Path(folder) / name
                 yield from sorted(Path(folder).glob(f"models/*/{name}"))

@@ -59,15 +59,19 @@ def parse_list(text: str) -> tuple[ModelParameter, ...]:
     )
 
 
-def check_board(config: BoardConfig, executable: Path, parameters: Mapping[str, Value]) -> Version:
-    """Hold a board against its program: version, and every parameter of the run.
+def program_version(config: BoardConfig, executable: Path) -> Version:
+    """The program's version. Raises BoardError when it is too old, or the program does not answer."""
+    return check_version(config.name, ask(config, executable).version, config.program.minimum_version)
 
-    Raises BoardError for a program that is too old or does not answer, UsageError for a parameter that it
-    does not have, or a value that it cannot take.
+
+def check_parameters(config: BoardConfig, executable: Path, parameters: Mapping[str, Value]) -> None:
+    """Hold every parameter of a run against those that the program has.
+
+    Raises UsageError for one that it does not have, or a value that it cannot take, and BoardError as
+    `program_version` does.
     """
-    answers = ask(config, executable)
-    version = check_version(config.name, answers.version, config.program.minimum_version)
-    known = {parameter.name: parameter for parameter in answers.parameters}
+    version = program_version(config, executable)
+    known = {parameter.name: parameter for parameter in ask(config, executable).parameters}
     if not known:
         raise BoardError(f"board {config.name}: {executable.name} lists no parameters")
     problems = [problem for name, value in parameters.items() if (problem := _problem(known, name, value))]
@@ -77,7 +81,6 @@ def check_board(config: BoardConfig, executable: Path, parameters: Mapping[str, 
             evidence=tuple(problems[1:]),
             hint=f"`harness boards show {config.name}` shows where each parameter comes from",
         )
-    return version
 
 
 def ask(config: BoardConfig, executable: Path) -> Answers:

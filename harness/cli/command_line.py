@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from harness import __version__
+from harness.cli.boards import boards_group
 from harness.cli.compare import compare_command
 from harness.cli.doctor import doctor_command
 from harness.cli.models import models_command
@@ -38,6 +39,7 @@ cli.add_command(run_command)
 cli.add_command(models_command)
 cli.add_command(mutants_command)
 cli.add_command(npu_group)
+cli.add_command(boards_group)
 cli.add_command(doctor_command)
 
 

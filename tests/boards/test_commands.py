@@ -1,0 +1,115 @@
+"""`harness boards` and a board's own problems on the command line: one line each, with its exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.testing import MockFvp, Symptom
+
+FVP = "corstone-1000-a320"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A function that installs a stand-in and the images that its board file names."""
+    images = tmp_path / "images"
+    (images / "trusted-firmware-m").mkdir(parents=True)
+    (images / "trusted-firmware-m" / "bl1.bin").write_bytes(bytes(64))
+    (images / "corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic").write_bytes(bytes(4096))
+    monkeypatch.setenv("CORSTONE_1000_IMAGES", str(images))
+
+    def install(*symptoms: Symptom, **choices: str) -> Path:
+        fvp = MockFvp(tmp_path / "fvp", *symptoms, **choices)
+        monkeypatch.setenv("FVP_CORSTONE1000", str(fvp.executable))
+        return images
+
+    return install
+
+
+def harness(*arguments: str) -> tuple[int, str]:
+    """Run a command line; its exit code and all that it printed."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "harness.cli", *arguments], capture_output=True, text=True, timeout=120
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_boards_are_listed_with_their_programs(installed):
+    installed()
+    code, text = harness("boards", "list")
+    assert code == 0
+    assert FVP in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_a_board_is_shown_key_by_key():
+    code, text = harness("boards", "show", FVP)
+    assert code == 0
+    assert "memory.load_address = 0x88200000\n" in text
+    assert "program.memory_mib = 4096\n" in text
+    assert "boot.character_delay_seconds = 0.0  (default)\n" in text
+
+
+def test_a_board_of_which_all_is_here_is_said_to_be(installed):
+    installed()
+    code, text = harness("boards", "check", FVP)
+    assert (code, "version: 11.30.27" in text) == (0, True), text
+
+
+def test_a_missing_file_is_named(installed):
+    (installed() / "corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic").unlink()
+    code, text = harness("boards", "check", FVP)
+    assert code == 2
+    assert "board.msd_mmc.p_mmc_file names the file" in text
+
+
+def test_a_missing_program_is_infrastructure(installed, monkeypatch):
+    installed()
+    monkeypatch.setenv("FVP_CORSTONE1000", "/nowhere")
+    code, text = harness("boards", "check", FVP)
+    assert code == 3
+    assert "FVP_CORSTONE1000=/nowhere" in text
+    code, text = harness("compare", "ds_cnn", "--board", FVP, "--modes", "driver")
+    assert code == 3
+
+
+def test_an_old_program_is_infrastructure(installed):
+    installed(version="11.16.14 (Sep 29 2021)")
+    code, text = harness("boards", "check", FVP)
+    assert (code, "older than 11.27.31" in text) == (3, True), text
+
+
+def test_a_variable_that_is_not_set_is_named(installed, monkeypatch):
+    installed()
+    monkeypatch.delenv("CORSTONE_1000_IMAGES")
+    code, text = harness("run", "ds_cnn", "--board", FVP)
+    assert code == 2
+    assert "CORSTONE_1000_IMAGES is not set in the environment" in text
+
+
+def test_an_npu_without_time_is_refused(installed):
+    installed()
+    code, text = harness("compare", "ds_cnn", "--board", FVP, "-C", "host.ethosu.extra_args=--fast")
+    assert code == 2
+    assert "leave --fast away" in text
+
+
+def test_a_dry_run_prints_a_command_that_runs(installed):
+    installed()
+    code, text = harness("run", "ds_cnn", "--board", "sim", "--dry-run")
+    assert code == 0
+    assert text.startswith("cd ")
+    done = subprocess.run(["sh", "-c", text], capture_output=True, timeout=60)
+    assert b"bye status=ok" in done.stdout
+
+
+def test_a_comparison_on_the_stand_in_passes(installed):
+    installed()
+    code, text = harness("compare", "ds_cnn", "--board", FVP, "--modes", "driver")
+    assert code == 0, text
+    assert "board corstone-1000-a320 (fvp)" in text
+    assert "those of Arm's model, and no hardware's time" in text
