@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.sim.npu.activation import Lut, lut_from_registers
 from harness.sim.npu.faults import CommandError
-from harness.sim.npu.feature_map import Chained, InMemory, Shape, element_type, stored, zero_point
+from harness.sim.npu.feature_map import Chained, Elements, InMemory, Shape, element_type, stored, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import AccInput, AccOutput, ClipRange, Reverse, ScaleMode, Transpose
 from harness.sim.npu.registers import Registers
@@ -20,6 +20,10 @@ from harness.sim.npu.scaling import Scale
 Int = NDArray[np.int64]
 
 _AXES = {"H": 0, "W": 1, "C": 2}
+
+STRIP_ELEMENTS = 1 << 14
+"""How many accumulators are scaled at a time: what is computed on the way then stays in the cache, and is not
+so large that the C library takes fresh pages from the system for it."""
 
 _ACCUMULATORS = 8
 """The accumulators that one operation leaves to the next: a chaining buffer beside those of OFM_REGION."""
@@ -60,17 +64,31 @@ class OutputStage:
         if not self.ends:
             machine.chain(_ACCUMULATORS, accumulators)
             return
+        scale = per_channel or self.scale
+        rows = STRIP_ELEMENTS // (self.shape[1] * self.shape[2]) or 1
+        elements: Elements
+        if rows >= self.shape[0]:
+            elements = self._elements(machine, scale.apply(accumulators, largest))
+        else:
+            elements = np.empty(self.shape, self.ofm.dtype)
+            for first in range(0, self.shape[0], rows):
+                strip = slice(first, first + rows)
+                elements[strip] = self._elements(machine, scale.apply(accumulators[strip], largest))
+        if self.reverse is not None:
+            elements = np.flip(elements, self.reverse)
+        self.ofm.write(machine, elements.transpose(self.transpose))
+
+    def _elements(self, machine: Machine, scaled: Int) -> Int:
+        """Do to scaled accumulators what is done to each of them by itself."""
         zero_point, low, high = self._numbers
-        values = (per_channel or self.scale).apply(accumulators, largest) + zero_point
+        values = scaled + zero_point
         np.maximum(values, low, out=values)
         np.minimum(values, high, out=values)
         if self.lut is not None:
             values = self.lut.apply(machine, values)
             limits = np.iinfo(self.ofm.dtype)
             np.clip(values, limits.min, limits.max, out=values)
-        if self.reverse is not None:
-            values = np.flip(values, self.reverse)
-        self.ofm.write(machine, values.transpose(self.transpose))
+        return values
 
     @cached_property
     def _numbers(self) -> tuple[Int, Int, Int]:
