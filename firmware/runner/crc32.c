@@ -6,10 +6,10 @@ static const uint32_t half_byte_remainders[16] = {
     0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
 };
 
-uint32_t crc32(const void *bytes, size_t size)
+uint32_t crc32(uint32_t before, const void *bytes, size_t size)
 {
     const uint8_t *byte = bytes;
-    uint32_t crc = UINT32_MAX;
+    uint32_t crc = ~before;
 
     for (size_t i = 0; i < size; i++) {
         crc ^= byte[i];

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of `size` bytes. */
-uint32_t crc32(const void *bytes, size_t size);
+/* The checksum of `size` bytes that follow those with the checksum `before`; 0 when none do. */
+uint32_t crc32(uint32_t before, const void *bytes, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include "platform/uart.h"
 #include "runner/base64.h"
 #include "runner/crc32.h"
+#include "runner/plan.h"
 
 #define CHECKSUM_LENGTH 10 /* " *" and eight digits */
 #define FIELDS_END (RECORD_MAX - CHECKSUM_LENGTH)
@@ -140,7 +141,10 @@ void record_send(struct record *record)
     static const char line_end[2] = {'\r', '\n'};
     char checksum[CHECKSUM_LENGTH] = {' ', '*', '0', '0', '0', '0', '0', '0', '0', '0'};
 
-    write_digits(checksum + sizeof checksum, crc32(record->text, record->length), 16);
+    uint32_t crc = crc32(0, identity_nonce, text_length(identity_nonce)); /* no other run has these */
+
+    crc = crc32(crc, record->text, record->length);
+    write_digits(checksum + sizeof checksum, crc, 16);
     uart_write(record->text, record->length);
     uart_write(checksum, sizeof checksum);
     uart_write(line_end, sizeof line_end);

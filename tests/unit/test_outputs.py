@@ -17,7 +17,7 @@ SIZES = (8, 3)
 
 
 def record(kind: str, **fields: object) -> Record:
-    return Record(0, kind, {key: str(value) for key, value in fields.items()}, 7)
+    return Record(0, kind, " ".join(f"{key}={value}" for key, value in fields.items()), 7)
 
 
 def encoded(data: bytes) -> str:

@@ -62,7 +62,8 @@ def measurement(operation: str, size: int, counts: Mapping[str, int]) -> list[Re
     instructions = round(sum(COST[count] * number for count, number in counts.items()))
     fields = {"instructions": instructions, **counts}
     common = {"operation": operation, "size": str(size)}
-    return [Record(0, "calibration", {**common, key: str(value)}, 1) for key, value in fields.items()]
+    words = " ".join(f"{key}={value}" for key, value in common.items())
+    return [Record(0, "calibration", f"{words} {key}={value}", 1) for key, value in fields.items()]
 
 
 def sized(operation: str, size: int) -> Mapping[str, int]:

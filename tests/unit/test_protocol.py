@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
@@ -11,13 +12,14 @@ from harness.errors import ConsoleError
 
 NONCE = "0123456789abcdef"
 BUILD = "fedcba9876543210"
+spoken = partial(format_record, nonce=NONCE)
 
 
 def console(*middle: str) -> bytes:
     lines = [
-        format_record(0, "hello", {"nonce": NONCE, "build": BUILD, "cells": 0}),
+        spoken(0, "hello", {"nonce": NONCE, "build": BUILD, "cells": 0}),
         *middle,
-        format_record(1, "bye", {"status": "ok"}),
+        spoken(1, "bye", {"status": "ok"}),
     ]
     return "".join(f"{line}\r\n" for line in lines).encode() + b"\x04"
 
@@ -49,15 +51,15 @@ def test_a_wrong_crc_names_its_line() -> None:
 
 
 def test_a_missing_record_is_an_error() -> None:
-    gap = console().replace(format_record(1, "bye", {"status": "ok"}).encode(), b"") + (
-        format_record(2, "bye", {"status": "ok"}).encode()
+    gap = console().replace(spoken(1, "bye", {"status": "ok"}).encode(), b"") + (
+        spoken(2, "bye", {"status": "ok"}).encode()
     )
     with pytest.raises(ConsoleError, match="record 2 came where record 1 was due"):
         parse_console(gap, NONCE, BUILD)
 
 
-EXCEPTION = format_record(1, "fault", {"kind": "exception", "cell": "0"})
-BYE = format_record(2, "bye", {"status": "fault"})
+EXCEPTION = spoken(1, "fault", {"kind": "exception", "cell": "0"})
+BYE = spoken(2, "bye", {"status": "fault"})
 
 
 def cut_short_by(*records: str) -> bytes:
@@ -72,7 +74,7 @@ def test_a_record_that_an_exception_cuts_short_is_noise() -> None:
     assert transcript.noise == ("@h1 1 data cell=0 ind",)
 
 
-@pytest.mark.parametrize("after", [(), (format_record(1, "bye", {"status": "ok"}),)], ids=["nothing", "bye"])
+@pytest.mark.parametrize("after", [(), (spoken(1, "bye", {"status": "ok"}),)], ids=["nothing", "bye"])
 def test_a_record_that_breaks_off_for_nothing_is_an_error(after: tuple[str, ...]) -> None:
     with pytest.raises(ConsoleError, match="line 2: damaged record '@h1 1 data"):
         parse_console(cut_short_by(*after), NONCE, BUILD)
@@ -92,7 +94,7 @@ def test_an_empty_console_is_an_error() -> None:
 
 def test_a_record_longer_than_a_line_may_be_is_an_error() -> None:
     with pytest.raises(ConsoleError, match="longer than 120"):
-        parse_console(console(format_record(1, "data", {"b64": "A" * 120})), NONCE, BUILD)
+        parse_console(console(spoken(1, "data", {"b64": "A" * 120})), NONCE, BUILD)
 
 
 def test_a_number_that_is_none_is_an_error() -> None:

@@ -19,6 +19,7 @@ static struct ethosu_device device;
 static struct ethosu_batch batch;
 static struct record record;
 
+const char identity_nonce[] = "0123456789abcdef";
 char console[65536];
 size_t console_length;
 
