@@ -32,5 +32,4 @@ def test_two_megabytes(capsys):
     reading = seconds(lambda: parse_console(console, NONCE, NONCE))
     least = seconds(lambda: [zlib.crc32(line) for line in console.split(b"\r\n")])
     with capsys.disabled():
-        print(f"
-{len(console) / 1e6:.1f} MB: {reading:.2f} s, {reading / least:.0f} x its peer")  # noqa: T201
+        print(f"\n{len(console) / 1e6:.1f} MB: {reading:.2f} s, {reading / least:.0f} x its peer")  # noqa: T201
