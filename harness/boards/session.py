@@ -40,6 +40,7 @@ class Session:
     watch: Watch
     ports: dict[str, int] = field(default_factory=dict)  #: of each console, by its role
     consoles: dict[str, Channel] = field(default_factory=dict)
+    drains: list[threading.Thread] = field(default_factory=list)  #: which read what nobody waits for
 
     @property
     def records(self) -> Channel:
@@ -65,25 +66,24 @@ class Session:
 
 @contextlib.contextmanager
 def open_session(
-    start: Callable[[], AbstractContextManager[Process]], config: BoardConfig, folder: Path, journal_of: Watch
+    start: Callable[[], AbstractContextManager[Process]], config: BoardConfig, folder: Path, watch: Watch
 ) -> Iterator[Session]:
     """Start a model that works in `folder`, and attach to all of its consoles; on leaving it is stopped.
 
     Raises BoardError when it ends before, or does not offer its consoles in time.
     """
-    journal = Journal(journal_of.hear)
+    journal = Journal(watch.hear)
     with start() as process, contextlib.ExitStack() as stack:
-        session = Session(config, process, journal, journal_of)
-        stack.callback(_stop, session)
-        _drain(stdout_channel(PROGRAM, process.stdout, journal))
+        session = Session(config, process, journal, watch)
+        stack.callback(_end, session)
+        _drain(session, stdout_channel(PROGRAM, process.stdout, journal))
         session.ports.update(_ports(session, folder))
         kill_group(process, signal.SIGSTOP)
         for role, port in session.ports.items():
             session.consoles[role] = _attach(session, role, port)
-            stack.callback(session.consoles[role].close)
         for role, channel in session.consoles.items():
             if role != config.records:
-                _drain(channel)
+                _drain(session, channel)
         kill_group(process, signal.SIGCONT)
         yield session
 
@@ -94,13 +94,25 @@ def boot(session: Session) -> None:
         boot_to_firmware(session.records, session.config, session.config.boot)
 
 
-def _stop(session: Session) -> None:
+def _end(session: Session) -> None:
+    """Stop the model, and let go of its consoles when nobody reads them any more.
+
+    A thread that still read would read from whoever is given the same file descriptor next.
+    """
     kill_group(session.process, signal.SIGCONT)  # what stands still hears no other signal
     terminate(session.process, within_seconds=session.config.timeouts.stop_seconds, signals=_STOP)
+    kill_group(session.process, signal.SIGKILL)
+    session.process.wait()
+    for thread in session.drains:
+        thread.join(session.config.timeouts.stop_seconds)
+    for channel in session.consoles.values():
+        channel.close()
 
 
-def _drain(channel: Channel) -> None:
-    threading.Thread(target=channel.drain, name=f"drain-{channel.name}", daemon=True).start()
+def _drain(session: Session, channel: Channel) -> None:
+    thread = threading.Thread(target=channel.drain, name=f"drain-{channel.name}", daemon=True)
+    session.drains.append(thread)
+    thread.start()
 
 
 def _attach(session: Session, role: str, port: int) -> Channel:

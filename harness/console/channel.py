@@ -105,8 +105,7 @@ class Channel:
 
     def close(self) -> None:
         """Leave the console. Doing so again does nothing."""
-        with contextlib.suppress(OSError):
-            self._spawn.close()
+        self._spawn.close()
 
     def _expect(
         self,
@@ -151,7 +150,14 @@ def socket_channel(
 
 
 class _Socket(SocketSpawn):  # type: ignore[misc]  # pexpect has no types
-    """pexpect's, but what is read goes into the log, and a connection that is reset is one that is closed."""
+    """pexpect's, but what is read goes into the log, and whoever has gone already is no error."""
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.child_fd = -1
+        self.closed = True
 
     def read_nonblocking(self, size: int = 1, timeout: float | None = -1) -> bytes:
         try:

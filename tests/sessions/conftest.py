@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,12 +93,13 @@ def fvp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Board]
     (images / "corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic").write_bytes(bytes(4096))
     monkeypatch.setenv("CORSTONE_1000_IMAGES", str(images))
 
-    def install(*symptoms: Symptom, **choices: Any) -> Board:
+    def install(*symptoms: Symptom, deadlines: Mapping[str, float] = {}, **choices: Any) -> Board:
         mock = MockFvp(tmp_path / "fvp", *symptoms, **choices)
         monkeypatch.setenv("FVP_CORSTONE1000", str(mock.executable))
         config = load_board("corstone-1000-a320")
-        deadlines = {"start_seconds": 2, "boot_seconds": 3, "run_seconds": 4, "stop_seconds": 0.5}
-        timeouts = config.timeouts.model_copy(update=deadlines)
+        # Long ones for a busy machine, but where a test waits for one.
+        patient = {"start_seconds": 60, "boot_seconds": 60, "run_seconds": 60, "stop_seconds": 0.5}
+        timeouts = config.timeouts.model_copy(update={**patient, **deadlines})
         return Board(config.model_copy(update={"timeouts": timeouts}), 256)
 
     return install

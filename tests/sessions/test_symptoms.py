@@ -49,6 +49,12 @@ BROKEN = {
     Symptom.TAIL_LOST: "damaged record|ends after record",
 }
 NOT_STARTED = {Symptom.RENAMED_PARAMETER: "board.xnvm_size"}
+DEADLINES = {
+    Symptom.MISSING_PORT: {"start_seconds": 2},
+    Symptom.HANGS_IN_BOOT: {"boot_seconds": 3},
+    Symptom.HANGS_IN_RECORD: {"run_seconds": 4},
+    Symptom.SLOW_CONSOLE: {"start_seconds": 6},
+}
 EVERY_RUN = {Symptom.GLUED_PORTS, Symptom.CHATTY, Symptom.DEATH_STRING, Symptom.DIES_IN_RECORD}
 DEADLINE_SECONDS = 25  #: above all deadlines of the board together
 
@@ -74,7 +80,7 @@ def test_what_is_harmless_changes_no_record(run_on, sound, symptom, _said):
 def test_what_is_fatal_is_named_in_time(run_on, symptom, said):
     started = time.monotonic()
     with pytest.raises(BoardError, match=said) as caught:
-        run_on(symptom)
+        run_on(symptom, deadlines=DEADLINES.get(symptom, {}))
     assert time.monotonic() - started < DEADLINE_SECONDS
     assert caught.value.evidence or caught.value.hint
 
