@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SETTINGS = (
-    click.option("--board", default="sim", show_default=True, help="Board name or board file (.toml)."),
+    click.option(
+        "--board",
+        default="sim",
+        envvar="HARNESS_BOARD",
+        show_default=True,
+        show_envvar=True,
+        help="Board name, board file (.toml) or meta-arm's .fvpconf.",
+    ),
     click.option(
         "--macs",
         type=click.Choice([str(count) for count in MAC_COUNTS]),

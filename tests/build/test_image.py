@@ -16,8 +16,8 @@ from harness.errors import BuildError, UsageError
 
 
 @pytest.fixture
-def board():
-    return load_board("sim")
+def board(board_name):
+    return load_board(board_name)
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ from harness.plan import (
 
 
 @pytest.fixture
-def board():
-    return load_board("sim")
+def board(board_name):
+    return load_board(board_name)
 
 
 def moved(board, **addresses):
@@ -56,8 +56,9 @@ def test_every_file_names_its_template(plan, board):
 
 
 def test_addresses_come_from_the_board(plan, board):
-    files = render(plan, moved(board, load_address=0x90000000, npu_sram_base=0x3000000)).files
-    assert "ORIGIN = 0x90000000" in files["linker.ld"]
+    load_address = board.memory.ram_base + 0x30000
+    files = render(plan, moved(board, load_address=load_address, npu_sram_base=0x3000000)).files
+    assert f"ORIGIN = {load_address:#x}" in files["linker.ld"]
     assert "NPU_SRAM_BASE UINT64_C(0x03000000)" in files["platform.h"]
 
 
@@ -159,14 +160,18 @@ def test_a_misaligned_payload_is_whole_but_for_where_its_stream_starts():
 
 
 def test_the_image_has_room_up_to_the_dma_pool(board):
-    assert image_room(board.memory) == 0xA0000000 - 0x88200000
+    assert image_room(board.memory) == board.memory.dma_pool_base - board.memory.load_address
+
+
+def test_an_image_in_the_dma_pool_is_a_usage_error(board):
+    with pytest.raises(UsageError, match="lies within the DMA pool"):
+        image_room(moved(board, load_address=board.memory.dma_pool_base).memory)
 
 
 @pytest.mark.parametrize(
     ("addresses", "message"),
     [
         ({"load_address": 0x10000000}, "load address 0x10000000 does not lie within the RAM"),
-        ({"load_address": 0xA0000000}, "lies within the DMA pool"),
         ({"dma_pool_base": 0x10000000}, "DMA pool at 0x10000000 does not lie within the RAM"),
         ({"ram_size": 1 << 39}, "39 address bits"),
         ({"dma_pool_size": 0x1800}, "not a number of whole pages"),

@@ -78,8 +78,8 @@ def test_two_runs_write_the_same_json(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def settings() -> Settings:
-    return resolve_settings(modes="driver")
+def settings(board_name: str) -> Settings:
+    return resolve_settings(board=board_name, modes="driver")
 
 
 def run_ds_cnn(settings: Settings) -> RunRecord:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards.config import load_board
 from harness.data_files import data_folder
 from harness.errors import UsageError
 from harness.examination import SEQUENCE, prepare, run_plan
@@ -26,8 +25,8 @@ MANY = 1000
 
 
 @pytest.fixture(scope="module")
-def settings() -> Settings:
-    return resolve_settings()
+def settings(board_name: str) -> Settings:
+    return resolve_settings(board=board_name)
 
 
 def assert_passed(report: Report) -> None:
@@ -70,13 +69,10 @@ def test_a_thousand_inferences_hold_no_more_memory_than_two(settings: Settings, 
     assert len({inference.stage.cost for inference in cell.inferences[1:]}) == 1
 
 
-def test_the_pool_ends_at_the_number_of_models_that_the_report_gives(
-    settings: Settings, tmp_path: Path
-) -> None:
-    text = (data_folder("fvp_configs") / "sim.toml").read_text()
-    board = tmp_path / "small.toml"
-    board.write_text(text.replace("dma_pool_size = 0x02000000", "dma_pool_size = 0x00040000"))
-    small = replace(settings, board=load_board(str(board)), modes=(PER_INFERENCE, PERSISTENT))
+def test_the_pool_ends_at_the_number_of_models_that_the_report_gives(settings: Settings) -> None:
+    memory = settings.board.memory.model_copy(update={"dma_pool_size": 0x40000})
+    board = settings.board.model_copy(update={"memory": memory})
+    small = replace(settings, board=board, modes=(PER_INFERENCE, PERSISTENT))
     one = compare_models(["ds_cnn"], small).models[0]
     most = one.persistence[-1].most_loaded
     assert most is not None

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards.config import load_board
 from harness.build.elf import read_elf
 from harness.build.firmware_tree import Edit, FirmwareTree
 from harness.build.image import FirmwareImage, build_image
 from harness.console.protocol import parse_console
-from harness.data_files import data_folder
 from harness.errors import BoardError, ConsoleError
 from harness.examination import SEQUENCE, run_model, run_plan
 from harness.models.catalog import load_model
@@ -32,8 +30,8 @@ CLOCK_HZ = 1_000_000_000
 
 
 @pytest.fixture(scope="module")
-def settings() -> Settings:
-    return resolve_settings()
+def settings(board_name: str) -> Settings:
+    return resolve_settings(board=board_name)
 
 
 @pytest.fixture(scope="module")
@@ -226,9 +224,7 @@ def test_a_defect_between_board_and_harness_is_caught(
     filter_ = filter_.format(script=shlex.quote(FORGE)) if "{script}" in filter_ else filter_
     model.write_text(f'#!/bin/sh\n{shlex.quote(sys.executable)} -m harness.sim "$@" | {filter_}\n')
     model.chmod(0o755)
-    text = (data_folder("fvp_configs") / "sim.toml").read_text()
-    board = tmp_path / "filtered.toml"
-    board.write_text(text.replace('executable = "harness-sim"', f'executable = "{model}"'))
-    filtered = dataclasses.replace(settings, board=load_board(str(board)))
+    board = settings.board.model_copy(update={"executable": str(model)})
+    filtered = dataclasses.replace(settings, board=board)
     with pytest.raises(error, match=said):
         run_plan(plan, filtered)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.boards.board import Board
-from harness.boards.config import load_board
+from harness.boards.config import BoardConfig, load_board
 from harness.build.firmware_tree import Edit, FirmwareTree
 from harness.build.image import build_image
 from harness.build.toolchain import find_toolchain
@@ -136,19 +136,19 @@ def with_inputs(model: CompiledModel) -> PlannedModel:
 
 @dataclass(frozen=True)
 class Firmware:
-    """The firmware, built and run in the simulator."""
+    """The firmware, built and run on a simulated board."""
 
     folder: Path
+    board: BoardConfig
 
     def speak(
         self, plan: Plan, *edits: Edit, macs: int = 256, parameters: dict[str, bool | int | str] | None = None
     ) -> Transcript:
         """Run a plan, with edits to the firmware, and return its records."""
-        config = load_board("sim")
-        image = build_image(plan, config, find_toolchain(), FirmwareTree(edits=edits))
+        image = build_image(plan, self.board, find_toolchain(), FirmwareTree(edits=edits))
         plan = plan.with_fresh_nonce()
         elf = image.stamped(plan.nonce, self.folder / "image.elf")
-        run = Board(config, macs, parameters or {}).run(elf)
+        run = Board(self.board, macs, parameters or {}).run(elf)
         return parse_console(run.console, plan.nonce, image.build)
 
     def run(
@@ -159,8 +159,8 @@ class Firmware:
 
 
 @pytest.fixture(scope="session")
-def firmware(tmp_path_factory: pytest.TempPathFactory) -> Firmware:
-    return Firmware(tmp_path_factory.mktemp("firmware"))
+def firmware(tmp_path_factory: pytest.TempPathFactory, board_name: str) -> Firmware:
+    return Firmware(tmp_path_factory.mktemp("firmware"), load_board(board_name))
 
 
 @pytest.fixture(scope="session")

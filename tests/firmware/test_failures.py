@@ -155,7 +155,7 @@ def test_other_cells_run_after_a_refused_one(firmware, revealing):
     assert [cell.status for cell in run.cells] == ["driver-error", "ok"]
 
 
-@pytest.mark.parametrize("byte", [3000, 3060])
+@pytest.mark.parametrize("byte", [3010, 3060])
 def test_an_exception_in_the_middle_of_a_record_is_still_a_fault_with_its_place(
     firmware, both_lifetimes, byte
 ):

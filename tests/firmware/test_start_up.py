@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from harness.boards.config import load_board
+from harness.boards.board import Board
 from harness.build.elf import read_elf
 from harness.build.image import build_image, write_flat
 from harness.build.toolchain import find_toolchain
@@ -18,7 +17,7 @@ from harness.results.assembly import assemble
 
 BOOT_LOADER = """
         .global _start
-_start: ldr     x1, =0x88200000
+_start: ldr     x1, =LOAD_ADDRESS
         br      x1
 """
 
@@ -46,30 +45,25 @@ def test_hello_says_which_build_and_which_npu(sound):
     assert sound.window > 0
 
 
-def test_a_boot_loader_may_start_the_flat_image(both_lifetimes, sound, timeless, tmp_path):
+def test_a_boot_loader_may_start_the_flat_image(firmware, both_lifetimes, sound, timeless, tmp_path):
     nonce = "0123456789abcdef"
     plan = replace(both_lifetimes, nonce=nonce)
-    image = build_image(plan, load_board("sim"), find_toolchain())
+    image = build_image(plan, firmware.board, find_toolchain())
     flat = write_flat(image.stamped(nonce, tmp_path / "image.elf"), tmp_path / "image.bin")
     (tmp_path / "loader.S").write_text(BOOT_LOADER)
-    (tmp_path / "loader.ld").write_text("SECTIONS { . = 0x80000000; .text : { *(.text) } }")
+    (tmp_path / "loader.ld").write_text(
+        f"SECTIONS {{ . = {firmware.board.memory.ram_base:#x}; .text : {{ *(.text) }} }}"
+    )
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-freestanding-none", "-nostdlib"]
+    load_address = read_elf(image.elf).entry
     subprocess.run(
-        [*zig, "-Wl,-T,loader.ld", "-o", "loader.elf", "loader.S"],
+        [*zig, f"-DLOAD_ADDRESS={load_address:#x}", "-Wl,-T,loader.ld", "-o", "loader.elf", "loader.S"],
         cwd=tmp_path,
         env=dict(find_toolchain().environment),
         check=True,
         timeout=60,
     )
-    load_address = read_elf(image.elf).entry
-    parameters = ("host.cpu.entry_el=2", "host.uart0.shutdown_on_eot=1")
-    options = [part for parameter in parameters for part in ("-C", parameter)]
-    files = ["--data", f"{flat}@{load_address:#x}", "-a", str(tmp_path / "loader.elf")]
-    run = subprocess.run(
-        [sys.executable, "-m", "harness.sim", "-q", *options, *files],
-        capture_output=True,
-        check=True,
-        timeout=60,
-        cwd=Path(__file__).parents[2],
-    )
+    board = Board(firmware.board, 256, {"host.cpu.entry_el": 2})
+    command = (*board.command(tmp_path / "loader.elf"), "--data", f"{flat}@{load_address:#x}")
+    run = subprocess.run(command, capture_output=True, check=True, timeout=60)
     assert timeless(assemble(parse_console(run.stdout, nonce, image.build), plan)) == timeless(sound)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from harness.boards.config import load_board
 from harness.build.firmware_tree import Edit
 from harness.models.compiled import Bytes
 from harness.plan import (
@@ -70,13 +69,15 @@ def with_temporary_scratch(firmware, revealing):
     return {cell.mode: cell for cell in firmware.run(plan).cells}
 
 
-def in_pool(address):
-    memory = load_board("sim").memory
-    return memory.dma_pool_base <= address < memory.dma_pool_base + memory.dma_pool_size
+@pytest.fixture
+def in_pool(firmware):
+    """A function that tells whether an address lies in the DMA pool."""
+    memory = firmware.board.memory
+    return lambda address: memory.dma_pool_base <= address < memory.dma_pool_base + memory.dma_pool_size
 
 
 @pytest.mark.parametrize("mode", ALL_MODES, ids=str)
-def test_scratch_of_the_allocator_is_no_buffer(with_temporary_scratch, revealing, mode):
+def test_scratch_of_the_allocator_is_no_buffer(with_temporary_scratch, revealing, in_pool, mode):
     cell = with_temporary_scratch[mode]
     places = {place.name: place for place in cell.places}
     assert not in_pool(places["scratch"].address)

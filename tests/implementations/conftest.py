@@ -44,8 +44,8 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def bench() -> Bench:
-    settings = resolve_settings(modes="driver")
+def bench(board_name: str) -> Bench:
+    settings = resolve_settings(board=board_name, modes="driver")
     source = load_model("ds_cnn")
     compiled = compile_model(source, settings.compile_options(source))
     return Bench(settings, compiled, reference_for(compiled, standard_inputs(compiled)))

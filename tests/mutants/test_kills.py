@@ -28,8 +28,8 @@ UNKILLABLE_ALONE = frozenset[str]()
 
 
 @pytest.fixture(scope="session")
-def settings() -> Settings:
-    return resolve_settings()
+def settings(board_name: str) -> Settings:
+    return resolve_settings(board=board_name)
 
 
 @pytest.fixture(scope="session")

@@ -19,9 +19,11 @@ from harness.settings import resolve_settings
 
 
 @pytest.fixture(scope="module")
-def findings() -> Callable[..., list[Finding]]:
+def findings(board_name: str) -> Callable[..., list[Finding]]:
     """A function that runs a network with other base pointers and returns what the checks find."""
-    settings = replace(resolve_settings(npu_checks=True).with_checks(), modes=(PER_INFERENCE,))
+    settings = replace(
+        resolve_settings(board=board_name, npu_checks=True).with_checks(), modes=(PER_INFERENCE,)
+    )
     source = load_model("ds_cnn")
     compiled = compile_model(source, settings.compile_options(source))
 
