@@ -48,6 +48,7 @@ class Settings:
     load: Load = Load()
     firmware: FirmwareTree = field(default_factory=FirmwareTree)
     npu_checks: bool = False  #: have the NPU's command streams checked for misuse of memory
+    logs: Path | None = None  #: where boards with consoles leave their logs
     implementations: tuple[Implementation, ...] = ()  #: each is run, and held against the first; none is ours
 
     @property
@@ -83,7 +84,7 @@ class Settings:
         """The board, its NPU configured to a MAC count, its RAM to be filled with a byte where it can be."""
         name = self.board.memory.fill_parameter
         filled = {} if fill is None or name is None else {name: fill}
-        return Board(self.board, macs, {**filled, **self.parameters})
+        return Board(self.board, macs, {**filled, **self.parameters}, self.logs)
 
 
 def resolve_settings(
@@ -99,6 +100,7 @@ def resolve_settings(
     load: Load | None = None,
     implementations: Iterable[str] = (),
     npu_checks: bool = False,
+    logs: Path | None = None,
 ) -> Settings:
     """Settings from what a user gives as text; `macs` of None takes the board's.
 
@@ -115,6 +117,7 @@ def resolve_settings(
         load=load or Load(),
         implementations=parse_implementations(implementations),
         npu_checks=npu_checks,
+        logs=logs,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -40,7 +41,6 @@ class BoardRun:
 
     command: tuple[str, ...]
     console: bytes  #: of the console that carries the records, and then what the program itself printed
-    status: int  #: the program's exit status; negative when a signal ended it
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Board:
     config: BoardConfig
     macs: int
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    logs: Path | None = None  #: where each run leaves a folder with the logs of its consoles
 
     def run(self, image: Path, on_line: Callable[[bytes], None] | None = None) -> BoardRun:
         """Run an image, an ELF file, until the board ends, and return what it said.
@@ -114,6 +115,9 @@ class Board:
         flat = folder / IMAGE
         if config.entry.start in ("data", "u-boot"):
             flat.write_bytes(read_elf(image).flat())
+        if config.entry.start == "data":
+            load = f"{flat}@{config.memory.load_address:#x}"
+            return Workspace(folder, workspace.parameters, (*workspace.data, load))
         if config.boot is None:
             return workspace
         from harness.boards.disk import write_disk
@@ -149,30 +153,38 @@ class Board:
                 terminate(process, within_seconds=timeouts.stop_seconds)
         if status != 0:
             raise self._died(status, journal)
-        return BoardRun(command, journal.of(PROGRAM_CONSOLE), status)
+        return BoardRun(command, journal.of(PROGRAM_CONSOLE))
 
     def _run_on_consoles(self, launch: Launch, folder: Path, on_line: Callable[[bytes], None]) -> BoardRun:
         """Three facts must agree: the program's status, that it reached no limit, and the records."""
         watch = Watch(self.config)
-        with open_session(partial(self.start, launch), self.config, folder, watch) as session:
+        with open_session(
+            partial(self.start, launch), self.config, folder, watch, self._log_folder()
+        ) as session:
             try:
                 boot(session)
                 for line in session.lines():
                     on_line(line)
             except ClosedError:
-                if (status := session.ended()) > 0:
+                if status := session.ended():
                     raise self._died(status, session.journal) from None
                 raise
             status = session.ended()
         watch.hear_the_rest()
         watch.checker(session.journal)()
-        if status > 0:
+        if status:
             raise self._died(status, session.journal)
         # A UART may be copied to the program's output as well: its records count once.
         program = session.journal.of(PROGRAM_CONSOLE).splitlines(keepends=True)
         said = b"".join(line for line in program if not line.startswith(RECORD_START))
         console = session.journal.of(self.config.records) + b"\n" + said
-        return BoardRun(launch.command, console, status)
+        return BoardRun(launch.command, console)
+
+    def _log_folder(self) -> Path | None:
+        if self.logs is None:
+            return None
+        self.logs.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f"{self.config.name}-", dir=self.logs))
 
     def start(self, launch: Launch) -> AbstractContextManager[Process]:
         """The program, running; it is dead when the block is left."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,7 @@ class Session:
     watch: Watch
     ports: dict[str, int] = field(default_factory=dict)  #: of each console, by its role
     consoles: dict[str, Channel] = field(default_factory=dict)
+    logs: Path | None = None  #: the folder that the journal is saved to
     drains: list[threading.Thread] = field(default_factory=list)  #: which read what nobody waits for
 
     @property
@@ -54,27 +56,30 @@ class Session:
             first_within=timeouts.start_seconds, all_within=timeouts.run_seconds, ends_with_eot=True
         )
 
-    def ended(self) -> int:
-        """The model's exit status: its own when it ends by itself in time, else negative for our signal."""
-        deadline = time.monotonic() + self.config.timeouts.stop_seconds
-        while self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
-        terminate(self.process, within_seconds=self.config.timeouts.stop_seconds, signals=_STOP)
-        kill_group(self.process, signal.SIGKILL)
-        return self.process.wait()
+    def ended(self) -> int | None:
+        """The model's exit status when it ends by itself in time; None when it had to be stopped."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.wait(self.config.timeouts.stop_seconds)
+        return None
 
 
 @contextlib.contextmanager
 def open_session(
-    start: Callable[[], AbstractContextManager[Process]], config: BoardConfig, folder: Path, watch: Watch
+    start: Callable[[], AbstractContextManager[Process]],
+    config: BoardConfig,
+    folder: Path,
+    watch: Watch,
+    logs: Path | None = None,
 ) -> Iterator[Session]:
     """Start a model that works in `folder`, and attach to all of its consoles; on leaving it is stopped.
+
+    The journal is saved to the folder `logs`, however the run ends.
 
     Raises BoardError when it ends before, or does not offer its consoles in time.
     """
     journal = Journal(watch.hear)
     with start() as process, contextlib.ExitStack() as stack:
-        session = Session(config, process, journal, watch)
+        session = Session(config, process, journal, watch, logs=logs)
         stack.callback(_end, session)
         _drain(session, stdout_channel(PROGRAM, process.stdout, journal))
         session.ports.update(_ports(session, folder))
@@ -107,6 +112,8 @@ def _end(session: Session) -> None:
         thread.join(session.config.timeouts.stop_seconds)
     for channel in session.consoles.values():
         channel.close()
+    if session.logs is not None:
+        session.journal.save(session.logs)
 
 
 def _drain(session: Session, channel: Channel) -> None:

@@ -43,6 +43,11 @@ _SETTINGS = (
         help="C compiler: zig, aarch64-none-elf-gcc or aarch64-linux-gnu-gcc.",
     ),
     click.option(
+        "--logs",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder for the logs of an FVP's consoles, apart and together with times.",
+    ),
+    click.option(
         "-C", "parameters", multiple=True, metavar="NAME=VALUE", help="Board parameter; repeatable."
     ),
 )
