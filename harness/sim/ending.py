@@ -24,6 +24,10 @@ class GuestFatal(Exception):
     """The guest did what it cannot go on from, or what is not modelled here; the message is the reason."""
 
 
+class Idle(GuestFatal):
+    """The guest waits for an interrupt, and none can come."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """The end of one simulation."""
@@ -31,6 +35,7 @@ class Ending:
     message: str  #: one line; empty for a shut-down by the guest
     exit_code: int
     hurried: bool = False  #: the reader of the output must not be waited for
+    idle: bool = False  #: the guest still waits: hardware would go on for ever
 
     @property
     def is_error(self) -> bool:
@@ -57,4 +62,5 @@ def interrupted_ending(interrupted: Interrupted) -> Ending:
 
 def fatal_ending(error: GuestFatal) -> Ending:
     """Return the end that the guest brought on itself."""
-    return Ending(f"Error: the simulated core cannot go on: {error}", ExitCode.GUEST_FATAL)
+    message = f"Error: the simulated core cannot go on: {error}"
+    return Ending(message, ExitCode.GUEST_FATAL, idle=isinstance(error, Idle))

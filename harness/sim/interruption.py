@@ -8,7 +8,7 @@ done inside `interruptible()`, where the handler raises instead.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -32,9 +32,11 @@ class Interruption:
         self._raising = False
 
     @contextmanager
-    def installed(self, wall_limit: float | None) -> Iterator[None]:
+    def installed(
+        self, wall_limit: float | None, caught: Sequence[signal.Signals] = CAUGHT
+    ) -> Iterator[None]:
         """Catch the signals inside the block, and one more after `wall_limit` seconds."""
-        previous = {number: signal.signal(number, self._note) for number in CAUGHT}
+        previous = {number: signal.signal(number, self._note) for number in caught}
         if wall_limit is not None:
             signal.setitimer(signal.ITIMER_REAL, wall_limit)
         try:

@@ -11,7 +11,7 @@ from harness.sim.caches import CacheMaintenance
 from harness.sim.clock import VirtualClock
 from harness.sim.coherency import CoherencyChecker
 from harness.sim.core import Cause, Core, Stop
-from harness.sim.ending import GuestFatal
+from harness.sim.ending import Idle
 from harness.sim.exceptions import ALL_MASKED, HANDLER_STACK, FaultLoop, describe, take
 from harness.sim.memory import PhysicalMemory
 from harness.sim.monitors import PerformanceMonitors
@@ -73,7 +73,7 @@ class Processor:
     def take_exception(self, stop: Stop) -> None:
         """Enter the guest's handler for `stop`. Raises GuestFatal when there is none that could go on."""
         if stop.cause is Cause.WAITING:
-            raise GuestFatal(f"WFI before {stop.pc:#x}, and no interrupt can come")
+            raise Idle(f"WFI before {stop.pc:#x}, and no interrupt can come")
         trap = describe(stop, self.core, self._memory)
         self._faults.note(trap)
         if not stop.cause.is_fetch:

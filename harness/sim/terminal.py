@@ -33,6 +33,8 @@ class TerminalSettings:
     terminal_command: str = ""  #: empty is XTERM; %port and %title are replaced
     mode: str = "telnet"  #: or raw
     quiet: bool = False  #: no announcement
+    greeting: bool = False  #: begin as telnet does, although the mode is raw
+    send_buffer: int = 0  #: bytes that the kernel keeps for a client that does not read; 0 is its own choice
 
 
 class Terminal:
@@ -43,7 +45,7 @@ class Terminal:
         self.settings = settings
         self.pending = bytearray()  #: what no client has taken yet
         self.received = bytearray()  #: what was typed and not read yet
-        self._listener = _listen(settings.start_port)
+        self._listener = _listen(settings.start_port, settings.send_buffer)
         self._client: socket.socket | None = None
         self._decoder = telnet.Decoder()
         self._command: int | None = None
@@ -96,14 +98,18 @@ class Terminal:
         try:
             self._exchange(self._client)
         except (ConnectionError, EOFError):
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the connection to the client, if there is one; another may come."""
+        if self._client is not None:
             self._client.close()
             self._client = None
 
     def close(self) -> None:
         """Close the port and hang up."""
         self._listener.close()
-        if self._client is not None:
-            self._client.close()
+        self.hang_up()
         self._reap()
 
     def _accept(self) -> None:
@@ -111,8 +117,10 @@ class Terminal:
         with contextlib.suppress(BlockingIOError, ConnectionError):
             self._client, _ = self._listener.accept()
             self._client.setblocking(False)
+            # What is written together shall not wait for more.
+            self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._decoder = telnet.Decoder()
-            if self.settings.mode == "telnet":
+            if self.settings.mode == "telnet" or self.settings.greeting:
                 self.pending[:0] = telnet.GREETING
 
     def _exchange(self, client: socket.socket) -> None:
@@ -131,10 +139,12 @@ class Terminal:
             self._command = None
 
 
-def _listen(first: int) -> socket.socket:
+def _listen(first: int, send_buffer: int) -> socket.socket:
     listener = socket.socket()
     listener.setblocking(False)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if send_buffer:  # clients inherit it, socket(7)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     for port in range(first, LAST_PORT + 1 if first else 1):
         try:
             listener.bind((LOCALHOST, port))

@@ -1,89 +1,98 @@
-"""A stand-in for Arm's FVP_Corstone-1000-A320: a program with its command line, texts and consoles.
+"""A stand-in for Arm's Corstone-1000 A320 FVP: an executable that a test starts in the FVP's place.
 
     fvp = MockFvp(tmp_path, Symptom.LATE_PORTS)
     subprocess.run([fvp.executable, "--version"])
 
-It was written from public descriptions of the FVP, and is no Arm software. Behind U-Boot's `go` the image
-runs on the simulated platform.
+Made from documentation and bug reports; no FVP was run for it, and it proves nothing about one. It is no Arm
+software and holds none. docs/mock-fvp.md shows its use.
 """
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
+from harness.testing.behaviour import Behaviour, Script
 from harness.testing.symptoms import Symptom
 
 EXECUTABLE = "FVP_Corstone-1000-A320"
-VERSION = "11.30.27 (Nov  1 2025)"
-DESCRIPTION_VARIABLE = "HARNESS_MOCK_FVP"
-
-
-@dataclass(frozen=True)
-class Script:
-    """What a program that is run in the mocked Linux prints, and how it ends."""
-
-    output: str
-    status: int = 0
-
-
-@dataclass(frozen=True)
-class Description:
-    """How one stand-in behaves."""
-
-    symptoms: tuple[str, ...] = ()
-    version: str = VERSION
-    boot_seconds: float = 0.1  #: from the first text of the secure enclave to U-Boot's countdown
-    countdown_seconds: float = 3.0
-    devices: tuple[str, ...] = ("/dev/ethosu0",)  #: of the Linux that `boot` starts
-    scripts: tuple[
-        tuple[str, Script], ...
-    ] = ()  #: what a command does there, by the file name of its program
-
-    def has(self, symptom: Symptom) -> bool:
-        """Whether it misbehaves in this way."""
-        return symptom.value in self.symptoms
+BOOT_ROM = Path("trusted-firmware-m/bl1.bin")
+FLASH = Path("corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic")
+PYTHON_HOME = "python"
+_PACKAGE_ROOT = Path(__file__).parents[2]
+# `exec` keeps the process id; -I keeps the user's Python settings out of the stand-in's own interpreter.
+_EXECUTABLE = """\
+#!/bin/sh
+exec {python} -I -c {program} {behaviour} "$@"
+"""
+_PROGRAM = """\
+import sys
+sys.path.insert(0, {root!r})
+from harness.testing.fvp.program import main
+sys.exit(main())
+"""
 
 
 class MockFvp:
-    """An executable in a folder of the caller's."""
+    """One stand-in in a folder of its own; every run of `executable` behaves as was chosen here."""
 
     def __init__(
         self,
         folder: Path,
         *symptoms: Symptom,
         name: str = EXECUTABLE,
-        version: str = VERSION,
-        boot_seconds: float = Description.boot_seconds,
-        devices: tuple[str, ...] = Description.devices,
-        scripts: dict[str, Script] | None = None,
+        version: str = Behaviour.version,
+        banner: str = Behaviour.banner,
+        release: str = Behaviour.release,
+        boot_seconds: float = Behaviour.boot_seconds,
+        countdown_seconds: float = Behaviour.countdown_seconds,
+        devices: tuple[str, ...] = Behaviour.devices,
+        scripts: Mapping[str, Script] | None = None,
     ) -> None:
-        """Write the executable; `scripts` are what programs in its Linux do, by their file names."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self.executable = folder / name
-        description = Description(
-            symptoms=tuple(symptom.value for symptom in symptoms),
+        """Write the executable, and images that it takes for firmware; makes `folder` when it is missing.
+
+        `Behaviour` says what the choices are.
+        """
+        self.behaviour = Behaviour(
+            symptoms=frozenset(symptoms),
             version=version,
+            banner=banner,
+            release=release,
             boot_seconds=boot_seconds,
+            countdown_seconds=countdown_seconds,
             devices=devices,
             scripts=tuple((scripts or {}).items()),
         )
-        (folder / f"{name}.json").write_text(json.dumps(asdict(description)))
-        program = shlex.join([sys.executable, "-P", "-m", "harness.testing.fvp"])
+        self.executable = folder / name  #: what to start
+        self.images = folder / "images"  #: of the firmware, as in the folder of a Yocto build
+        self.python_home = folder / PYTHON_HOME  #: of the Python that the model brings along
+        self._write(folder)
+
+    @property
+    def firmware_arguments(self) -> tuple[str, ...]:
+        """The options without which a model has nothing to boot."""
+        return (
+            "-C",
+            f"se.trustedBootROMloader.fname={self.images / BOOT_ROM}",
+            "--data",
+            f"board.flash0={self.images / FLASH}@0x68000000",
+        )
+
+    def _write(self, folder: Path) -> None:
+        for image in (BOOT_ROM, FLASH):
+            (self.images / image).parent.mkdir(parents=True, exist_ok=True)
+            (self.images / image).write_bytes(b"stand-in\n")
+        (self.python_home / "lib").mkdir(parents=True, exist_ok=True)
+        description = folder / f"{self.executable.name}.json"
+        description.write_text(self.behaviour.to_json())
+        words = {
+            "python": sys.executable,
+            "program": _PROGRAM.format(root=str(_PACKAGE_ROOT)),
+            "behaviour": str(description.resolve()),
+        }
         self.executable.write_text(
-            "#!/bin/sh\n"
-            f"export {DESCRIPTION_VARIABLE}={shlex.quote(str(folder / name))}.json\n"
-            f'exec {program} "$@"\n'
+            _EXECUTABLE.format(**{key: shlex.quote(word) for key, word in words.items()})
         )
         self.executable.chmod(0o755)
-
-
-def read_description(path: Path) -> Description:
-    """The description that a MockFvp has written."""
-    fields = json.loads(path.read_text())
-    scripts = tuple((name, Script(**script)) for name, script in fields.pop("scripts"))
-    symptoms, devices = tuple(fields.pop("symptoms")), tuple(fields.pop("devices"))
-    return Description(symptoms=symptoms, devices=devices, scripts=scripts, **fields)

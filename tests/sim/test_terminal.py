@@ -125,7 +125,8 @@ def test_a_signal_ends_the_wait_for_a_client(simulator):
         assert PORT.fullmatch(process.stdout.readline())
         assert process.stdout.read(7) == b"hello\n\x04"
         process.send_signal(signal.SIGINT)
-        assert process.wait(5) == 0
+        # Whether the guest has ended when the signal comes is open; the wait has an end either way.
+        assert process.wait(5) in (0, 128 + signal.SIGINT)
 
 
 def test_an_occupied_port_makes_it_take_the_next():

@@ -1,140 +1,176 @@
-"""The parameters that the stand-in has, as `--list-params` shows them, and the values of one run."""
+"""The stand-in's parameters: names and meanings of Arm's FVP where they are published, one table.
+
+Sources: meta-arm's corstone1000-fvp.conf and corstone1000-a320-fvp.conf, Zephyr's boards/arm/fvp_corstone1000
+and Fast Models' UART and terminal components. Those without meaning for the stand-in are taken and no more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
-TERMINALS = ("host.host_terminal_0", "host.host_terminal_1", "se.secenc_terminal")
+Value: TypeAlias = bool | int | str
 
-# Name, type, default, description, range: the set of meta-arm's and Zephyr's board files.
-_TABLE = """
-host.ethosu.num_macs|int|256|Number of 8x8 MACs performed per cycle|128..2048
-host.ethosu.extra_args|string||Arguments of the NPU's model|
-host.uart0.out_file|string||Output file, - for standard output|
-host.uart0.unbuffered_output|bool|0|Unbuffered output|
-host.uart0.uart_enable|bool|0|Enable the UART at reset|
-host.uart0.shutdown_on_eot|bool|0|Shut the simulation down when EOT (ASCII 4) is transmitted|
-host.uart0.shutdown_tag|string||Shut the simulation down when this is transmitted|
-host.uart1.out_file|string||Output file, - for standard output|
-host.uart1.unbuffered_output|bool|0|Unbuffered output|
-se.uart0.out_file|string||Output file, - for standard output|
-se.uart0.unbuffered_output|bool|0|Unbuffered output|
-host.gic.ITS-count|int|1|Number of interrupt translation services|0..4
-se.trustedBootROMloader.fname|string||Image of the secure enclave's boot ROM|
-se.trustedSRAM_config|int|0|Size of the secure SRAM|0..15
-se.BootROM_config|int|0|Size of the boot ROM|0..15
-se.nvm.update_raw_image|bool|1|Update the raw image of the non-volatile memory|
-se.cryptocell.USER_OTP_FILTERING_DISABLE|bool|0|Disable filtering of the OTP memory|
-board.xnvm_size|int|32|Size of the external non-volatile memory in MiB|0..1024
-board.se_flash_size|int|4096|Size of the secure flash|0..65536
-board.flash0.fname|string||Image of the flash|
-board.hostbridge.interfaceName|string|ARM0|Host interface|
-board.hostbridge.userNetworking|bool|0|User-mode networking|
-board.hostbridge.userNetPorts|string||Forwarded ports|
-board.smsc_91c111.enabled|bool|0|Enable the Ethernet controller|
-board.virtio_net.enabled|bool|0|Enable virtio networking|
-board.virtio_net.hostbridge.interfaceName|string|ARM0|Host interface|
-board.virtio_net.hostbridge.userNetworking|bool|0|User-mode networking|
-board.virtio_net.hostbridge.userNetPorts|string||Forwarded ports|
-board.virtio_net.transport|string|modern|Transport|
-board.msd_config.pl180_fifo_depth|int|16|Depth of the FIFO|1..64
-board.msd_config_2.pl180_fifo_depth|int|16|Depth of the FIFO|1..64
-diagnostics|int|0|Diagnostics level|0..4
-disable_visualisation|bool|0|Disable the visualisation window|
-"""
-_OF_A_CARD = """
-card_type|string|MMC|Type of the card: MMC, SD, SDHC|
-diagnostics|int|0|Diagnostics level|0..4
-p_fast_access|bool|1|Do not simulate the card's access times|
-p_max_block_count|int|0xFFFF|Largest number of blocks of a transfer|1..0xFFFFFFFF
-p_mmc_file|string|mmc.dat|Image of the card|
-support_unpadded_images|bool|0|Take images whose size is no power of two|
-"""
-_OF_A_TERMINAL = """
-start_telnet|bool|1|Start a terminal when nothing has connected|
-start_port|int|5000|Port to try first; 0 for any that is free|0..65535
-mode|string|telnet|telnet or raw|
-quiet|bool|0|Do not announce the port|
-terminal_command|string||Command that is run for the terminal; %port and %title are replaced|
-"""
+BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
+NUM_MACS = "host.ethosu.num_macs"
+RENAMED = {"board.xnvm_size": "board.xnvm.size"}
+BOOT_ROM = "se.trustedBootROMloader.fname"
+CARDS = ("board.msd_mmc", "board.msd_mmc_2")  #: U-Boot's mmc 0 and mmc 1
+NETWORKS = ("board.hostbridge", "board.virtio_net.hostbridge")
+UARTS = {"host_terminal_0": "host.uart0", "host_terminal_1": "host.uart1", "secenc_terminal": "se.uart0"}
+TERMINALS = {
+    "host_terminal_0": "host.host_terminal_0",
+    "host_terminal_1": "host.host_terminal_1",
+    "secenc_terminal": "se.secenc_terminal",
+}
+"""Name of a terminal in announcements → its parameters' common beginning."""
 
 
-class BadParameter(Exception):
-    """A parameter that the model does not have, or a value that it cannot take."""
+class ParameterError(Exception):
+    """A parameter does not exist or cannot have the value; the message is the model's."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of `--list-params`."""
+    """One parameter; the type of its default is its own."""
 
-    name: str
-    kind: str  #: int, bool or string
-    default: str
+    default: Value
     description: str
-    limits: str
+    choices: tuple[Value, ...] = ()
 
-    def listing(self) -> str:
-        """The line itself."""
-        limits = f" : [{self.limits.replace('..', '..')}]" if self.limits else ""
-        return f"{self.name}={self.default}".ljust(60) + (
-            f" # ({self.kind}, init-time) default = '{self.default}' : {self.description}{limits}"
+    def parse(self, name: str, text: str) -> Value:
+        """Return what `text` stands for; raises ParameterError."""
+        try:
+            value = self._value(text)
+        except (KeyError, ValueError):
+            raise ParameterError(f"value '{text}' of parameter '{name}' is not {self.kind}") from None
+        if self.choices and value not in self.choices:
+            raise ParameterError(f"value '{text}' of parameter '{name}' is out of range")
+        return value
+
+    @property
+    def kind(self) -> str:
+        """The name of its type in listings."""
+        return {bool: "bool", int: "int", str: "string"}[type(self.default)]
+
+    def listing(self, name: str) -> str:
+        """Return its line of --list-params."""
+        default = str(int(self.default) if isinstance(self.default, bool) else self.default)
+        shown = f'"{default}"' if isinstance(self.default, str) else default
+        numbers = [choice for choice in self.choices if isinstance(choice, int)]
+        limits = f" : [{min(numbers)}..{max(numbers)}]" if numbers else ""
+        return f"{name}={shown}".ljust(56) + (
+            f" # ({self.kind}, init-time) default = '{default}' : {self.description}{limits}"
         )
 
-    def check(self, value: str) -> None:
-        """Raise BadParameter for a value of another kind."""
-        if self.kind == "bool" and value.lower() not in ("0", "1", "true", "false"):
-            raise BadParameter(f"parameter '{self.name}': '{value}' is no bool")
-        if self.kind == "int":
-            try:
-                int(value, 0)
-            except ValueError:
-                raise BadParameter(f"parameter '{self.name}': '{value}' is no int") from None
+    def _value(self, text: str) -> Value:
+        if isinstance(self.default, bool):
+            return BOOLEANS[text.lower()]
+        return int(text, 0) if isinstance(self.default, int) else text
 
 
-def all_parameters(renamed: Mapping[str, str]) -> dict[str, Parameter]:
-    """By name; `renamed` are those that this version calls otherwise."""
-    rows = [*_TABLE.strip().splitlines()]
-    rows += [
-        f"board.{card}.{row}" for card in ("msd_mmc", "msd_mmc_2") for row in _OF_A_CARD.split("\n") if row
-    ]
-    rows += [f"{terminal}.{row}" for terminal in TERMINALS for row in _OF_A_TERMINAL.split("\n") if row]
-    parameters = (Parameter(*row.split("|")) for row in rows)
-    named = ((renamed.get(each.name, each.name), each) for each in parameters)
+def _terminal(name: str) -> dict[str, Parameter]:
     return {
-        name: Parameter(name, each.kind, each.default, each.description, each.limits) for name, each in named
+        f"{name}.start_telnet": Parameter(True, "Start telnet if nothing connected"),
+        f"{name}.start_port": Parameter(5000, "Telnet TCP Port Number"),
+        f"{name}.terminal_command": Parameter("", "Command to launch a terminal application"),
+        f"{name}.mode": Parameter("telnet", "Terminal operation mode", ("telnet", "raw")),
+        f"{name}.quiet": Parameter(False, "Avoid output on stdout/stderr"),
     }
 
 
-@dataclass(frozen=True)
-class Values:
-    """The parameters of one run: what was set, and the defaults of the rest."""
-
-    known: Mapping[str, Parameter]
-    given: Mapping[str, str]
-
-    def text(self, name: str) -> str:
-        """A parameter's value; empty for one that this version does not have."""
-        return self.given.get(name, self.known[name].default if name in self.known else "")
-
-    def number(self, name: str) -> int:
-        """A parameter's value as a number."""
-        return int(self.text(name), 0)
-
-    def is_set(self, name: str) -> bool:
-        """Whether a bool is true."""
-        return self.text(name).lower() in ("1", "true")
+def _uart(name: str) -> dict[str, Parameter]:
+    return {
+        f"{name}.out_file": Parameter("", "Output file to hold data written by the UART, - is stdout"),
+        f"{name}.in_file": Parameter("", "Input file for data to be read by the UART"),
+        f"{name}.unbuffered_output": Parameter(False, "Unbuffered output"),
+        f"{name}.untimed_fifos": Parameter(True, "Ignore the clock rate and transmit data at once"),
+        f"{name}.uart_enable": Parameter(False, "Enable UART when the system starts up"),
+        f"{name}.shutdown_on_eot": Parameter(False, "Shutdown simulation when an EOT is transmitted"),
+        f"{name}.shutdown_tag": Parameter("", "Shutdown simulation when a string is transmitted"),
+    }
 
 
-def parse_values(known: Mapping[str, Parameter], assignments: list[str]) -> Values:
-    """The values that `NAME=VALUE` texts give; the last one wins. Raises BadParameter."""
-    given = {}
+def _card(name: str) -> dict[str, Parameter]:
+    return {
+        f"{name}.card_type": Parameter("SDHC", "Card type", ("SD", "SDHC", "eMMC")),
+        f"{name}.diagnostics": Parameter(0, "Diagnostics level"),
+        f"{name}.p_fast_access": Parameter(True, "Do not simulate access times"),
+        f"{name}.p_max_block_count": Parameter(0xFFFF, "Maximum number of blocks"),
+        f"{name}.p_mmc_file": Parameter("mmc.dat", "File of the card's image"),
+        f"{name}.support_unpadded_images": Parameter(False, "Images need not fill the card"),
+    }
+
+
+def _network(name: str) -> dict[str, Parameter]:
+    return {
+        f"{name}.interfaceName": Parameter("ARM0", "Host interface"),
+        f"{name}.userNetworking": Parameter(False, "Enable user-mode networking"),
+        f"{name}.userNetPorts": Parameter(
+            "", "Host ports of the user network, HOST=GUEST with commas between"
+        ),
+    }
+
+
+def _table() -> dict[str, Parameter]:
+    table = {
+        NUM_MACS: Parameter(256, "Number of 8x8 MACs per cycle", (128, 256, 512, 1024, 2048)),
+        "host.ethosu.extra_args": Parameter("", "Extra arguments of the NPU model"),
+        "host.gic.ITS-count": Parameter(1, "Number of interrupt translation services"),
+        BOOT_ROM: Parameter("", "File of the boot ROM's image"),
+        "se.trustedSRAM_config": Parameter(0, "Size of the trusted SRAM"),
+        "se.BootROM_config": Parameter(0, "Size of the boot ROM"),
+        "se.nvm.update_raw_image": Parameter(True, "Write the raw image of the NVM"),
+        "se.cryptocell.USER_OTP_FILTERING_DISABLE": Parameter(False, "Disable OTP filtering"),
+        "board.xnvm_size": Parameter(64, "Size of the external NVM"),
+        "board.se_flash_size": Parameter(8192, "Size of the secure flash"),
+        "board.smsc_91c111.enabled": Parameter(False, "Host interface connection enabled"),
+        "board.virtio_net.enabled": Parameter(False, "Host interface connection enabled"),
+        "board.virtio_net.transport": Parameter("modern", "Transport", ("legacy", "modern")),
+        "board.msd_config.pl180_fifo_depth": Parameter(16, "FIFO depth of the card's controller"),
+        "board.msd_config_2.pl180_fifo_depth": Parameter(16, "FIFO depth of the card's controller"),
+        "diagnostics": Parameter(0, "Diagnostics level"),
+        "disable_visualisation": Parameter(False, "Enable/disable visualisation"),
+    }
+    for parts, names in (
+        (_terminal, TERMINALS.values()),
+        (_uart, UARTS.values()),
+        (_card, CARDS),
+        (_network, NETWORKS),
+    ):
+        for name in names:
+            table |= parts(name)
+    return table
+
+
+TABLE = _table()
+
+
+def table_with(*, renamed: bool) -> dict[str, Parameter]:
+    """Return the table, when it is `renamed` with the other names of RENAMED."""
+    return {RENAMED.get(name, name) if renamed else name: known for name, known in TABLE.items()}
+
+
+def parse_parameters(assignments: Iterable[str], table: Mapping[str, Parameter]) -> dict[str, Value]:
+    """Return every parameter's value; of two assignments the last counts. Raises ParameterError."""
+    values = {name: parameter.default for name, parameter in table.items()}
     for assignment in assignments:
-        name, equals, value = assignment.partition("=")
+        name, equals, text = assignment.partition("=")
         if not equals:
-            raise BadParameter(f"'{assignment}' is not of the form INSTANCE.PARAMETER=VALUE")
-        if name not in known:
-            raise BadParameter(f"unknown parameter '{name}'")
-        known[name].check(value)
-        given[name] = value
-    return Values(known, given)
+            raise ParameterError(f"'{assignment}' is not of the form INST.PARAM=VALUE")
+        if name not in table:
+            raise ParameterError(f"parameter '{name}' not found")
+        values[name] = table[name].parse(name, text)
+    return values
+
+
+def list_parameters(table: Mapping[str, Parameter]) -> str:
+    """Return the whole of --list-params."""
+    return "\n".join(table[name].listing(name) for name in sorted(table))
+
+
+def list_instances(table: Mapping[str, Parameter]) -> str:
+    """Return the whole of --list-instances: every component, indented by its depth."""
+    instances = {tuple(name.split(".")[:depth]) for name in table for depth in range(1, name.count(".") + 1)}
+    return "\n".join("  " * (len(path) - 1) + path[-1] for path in sorted(instances))

@@ -1,96 +1,108 @@
-"""Behind U-Boot's `go`: the flat image on the simulated platform, its UART on the normal world's terminal."""
+"""What runs behind U-Boot's `go`: the simulated platform of harness.sim, with its UART on a console.
+
+Imported when it is needed: core, numpy and NPU model take longer to load than a boot to play.
+"""
 
 from __future__ import annotations
 
-import os
-import struct
-import subprocess
-import sys
-import threading
-from pathlib import Path
-
-from harness.testing.fvp.parameters import Values
-from harness.testing.fvp.terminal import Terminal
-from harness.testing.mock_fvp import Description
+from harness.sim.ending import SIMULATED_TIME, Ending
+from harness.sim.image import Image
+from harness.sim.machine import Machine
+from harness.sim.main import load_simulation
+from harness.sim.memory import MemoryMapError
+from harness.sim.parameters import Parameters
+from harness.sim.uart import Console
+from harness.testing.fvp.boot import NORMAL
+from harness.testing.fvp.memory import LoadedMemory
+from harness.testing.fvp.mishaps import Moment, expected, reach
+from harness.testing.fvp.model import Model
+from harness.testing.fvp.parameters import NUM_MACS
 from harness.testing.symptoms import Symptom
 
-EOT = b"\x04"
-_CUT = 1500  #: bytes of records before the model dies or hangs in one
-_TAIL = 300
-_SIMULATOR = (sys.executable, "-P", "-m", "harness.sim", "-q")
-_CUTS = (Symptom.DIES_IN_RECORD, Symptom.EXIT_CODE_LOST, Symptom.HANGS_IN_RECORD)
+BOOT_LOADER_EL, RESET_EL = 2, 3
+BEFORE_MISHAP = 600  # bytes that the program has printed when something happens
+LOST = 100  # bytes at the end
+NS_PER_SECOND = 1e9
 
 
-class Platform:
-    """Runs an image once."""
+class ModelConsole(Console):
+    """The simulated UART's way to the model's terminal."""
 
-    def __init__(self, description: Description, values: Values, terminal: Terminal) -> None:
-        """Take over the terminal when it runs."""
-        self._description = description
-        self._values = values
-        self._terminal = terminal
-        self._process: subprocess.Popen[bytes] | None = None
-        self._ended = threading.Event()
+    def __init__(self, model: Model) -> None:
+        super().__init__(-1, model.interruption)
+        self.received = model.terminals[NORMAL].received
+        self._model = model
+        self._held = b""
+        self._until_mishap = BEFORE_MISHAP if expected(model, Moment.IN_RECORD) else None
 
-    def run(self, image: bytes, address: int) -> int | None:
-        """Run the image to its end; the model's exit status, or None when the model runs on."""
-        elf = Path("image.elf")
-        elf.write_bytes(wrap(image, address))
-        self._process = subprocess.Popen(
-            [*_SIMULATOR, *self._parameters(), "-a", str(elf)], stdout=subprocess.PIPE
-        )
-        output = self._process.stdout
-        assert output is not None  # noqa: S101  there is a pipe
-        if any(map(self._description.has, _CUTS)):
-            self._terminal.send(output.read(_CUT))
-            self.end()
-            return self._status_of_a_cut()
-        self._pass_on(output.fileno())
-        self._process.wait()
-        stays = self._description.has(Symptom.STAYS_AFTER_EOT) or self._description.has(
-            Symptom.IGNORES_SIGNALS
-        )
-        if stays or not self._values.is_set("host.uart0.shutdown_on_eot"):
-            return None
-        return 0
+    def flush(self) -> None:
+        """Send every byte but those that are to be lost; raises Ended, or Interrupted."""
+        data = bytes(self.pending)
+        self.pending.clear()
+        if not data:
+            self._model.service()
+            return
+        self._meet_mishap(data)
+        ready = self._held + data
+        keep = LOST if self._model.has(Symptom.TAIL_LOST) else 0
+        self._held = ready[max(len(ready) - keep, 0) :]
+        self._model.deliver(NORMAL, ready[: len(ready) - len(self._held)])
+        self._model.heed(NORMAL, data)
 
-    def end(self) -> None:
-        """Kill what still runs."""
-        if self._process is not None:
-            self._process.kill()
+    def abandon(self) -> None:
+        """Leave the rest: the model is ending."""
 
-    def _parameters(self) -> list[str]:
-        macs = self._values.text("host.ethosu.num_macs")
-        pairs = (f"host.ethosu.num_macs={macs}", "host.cpu.entry_el=2", "host.uart0.shutdown_on_eot=1")
-        return [part for pair in pairs for part in ("-C", pair)]
-
-    def _pass_on(self, output: int) -> None:
-        kept = b""
-        while data := os.read(output, 1 << 16):
-            if not self._description.has(Symptom.TAIL_LOST):
-                self._terminal.send(data)
-                continue
-            kept += data
-            self._terminal.send(kept[:-_TAIL])
-            kept = kept[-_TAIL:]
-
-    def _status_of_a_cut(self) -> int | None:
-        if self._description.has(Symptom.HANGS_IN_RECORD):
-            return None
-        return 0 if self._description.has(Symptom.EXIT_CODE_LOST) else 1
+    def _meet_mishap(self, data: bytes) -> None:
+        if self._until_mishap is None:
+            return
+        self._until_mishap -= len(data)
+        if self._until_mishap <= 0:
+            self._model.deliver(NORMAL, data[: len(data) // 2])
+            reach(self._model, Moment.IN_RECORD)
 
 
-def wrap(image: bytes, address: int) -> bytes:
-    """An ELF file with these bytes at this address, which starts at the first (System V ABI, ELF-64)."""
-    header_size, program_size = 64, 56
-    ident = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9)
-    executable, aarch64, loadable, all_rights = 2, 183, 1, 7
-    header = ident + struct.pack(
-        "<HHIQQQIHHHHHH",
-        *(executable, aarch64, 1, address, header_size, 0, 0),
-        *(header_size, program_size, 1, 0, 0, 0),
+def run_program(model: Model, memory: LoadedMemory, address: int) -> Ending:
+    """Run what was loaded from `address` on, as U-Boot's `go` does; returns when the core cannot go on.
+
+    Raises Ended, or Interrupted.
+    """
+    machine = _machine(model, level=BOOT_LOADER_EL)
+    try:
+        for start, data in memory.pieces:
+            machine.load(start, data, "a loaded file")
+        machine.enter(address)
+    except MemoryMapError as error:
+        return Ending(str(error), 0)
+    return _run(model, machine)
+
+
+def run_application(model: Model, memory: LoadedMemory, image: Image) -> Ending:
+    """Run an application from its entry, at EL3 as after reset. Raises as `run_program`."""
+    machine = _machine(model, level=RESET_EL)
+    for start, data in memory.pieces:
+        machine.load(start, data, "a loaded file")
+    machine.start(image)
+    return _run(model, machine)
+
+
+def _machine(model: Model, *, level: int) -> Machine:
+    load_simulation()
+    parameters = Parameters(
+        macs=int(model.parameter(NUM_MACS)), entry_el=level, entry_caches=level == BOOT_LOADER_EL
     )
-    start = header_size + program_size
-    size = len(image)
-    program = struct.pack("<IIQQQQQQ", loadable, all_rights, start, address, address, size, size, 16)
-    return header + program + image
+    return Machine(parameters, ModelConsole(model), model.interruption, _ignore)
+
+
+def _ignore(_report: str) -> None:
+    """Take the NPU model's reports, which an FVP does not make."""
+
+
+def _run(model: Model, machine: Machine) -> Ending:
+    left = model.simulated_left()
+    ending = machine.run(None if left is None else round(left * NS_PER_SECOND))
+    model.interruption.check()  # whoever was told to end ends as the model does
+    if ending is SIMULATED_TIME:
+        raise model.limit_reached()
+    if ending.idle:  # no interrupt comes here, but a model waits for one
+        model.wait(None)
+    return ending
