@@ -8,20 +8,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from harness import __version__
-from harness.boards.board import BUILT_IN
 from harness.boards.config import board_names, load_board
-from harness.boards.executable import find_executable
-from harness.boards.parameters import program_version
+from harness.boards.found import State, look_for_program
 from harness.boards.simulator import PROGRAM
 from harness.build.toolchain import find_toolchain
 from harness.errors import HarnessError
 from harness.processes import run_tool
 from harness.versions import package_version
 
-State = Literal["found", "missing", "wrong version"]
 CORE_DRIVER_VARIABLE = "HARNESS_TEST_CORE_DRIVER"
 VELA_VERSIONS = ((5, 1), (5, 3))  #: from, and below
 
@@ -95,18 +91,9 @@ def _board(name: str) -> Diagnosis:
         config = load_board(name)
     except HarnessError as error:
         return Diagnosis(part, "missing", str(error))
-    what = f"{config.source}, Ethos-U85-{config.npu.macs}"
-    if config.executable == BUILT_IN:
-        return Diagnosis(part, "found", what)
-    try:
-        executable = find_executable(config)
-    except HarnessError as error:
-        return Diagnosis(part, "missing", str(error), error.hint, needed=False)
-    try:
-        version = program_version(config, executable)
-    except HarnessError as error:
-        return Diagnosis(part, "wrong version", str(error), error.hint, needed=False)
-    return Diagnosis(part, "found", f"{what}, {executable.name} {version.text}", needed=False)
+    program = look_for_program(config)
+    what = f"{config.source}, Ethos-U85-{config.npu.macs}, {program.detail}"
+    return Diagnosis(part, program.state, what, program.remedy, needed=config.source == "simulator")
 
 
 def _core_driver() -> Diagnosis:

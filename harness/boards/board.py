@@ -92,7 +92,7 @@ class Board:
         if config.executable == BUILT_IN:
             return Launch(self._command(PROGRAM, workspace.parameters, workspace.data, image), folder)
         executable = find_executable(config)
-        check_parameters(config, executable, workspace.parameters)
+        check_parameters(config, executable, workspace.parameters, self.parameters)
         command = self._command((str(executable),), workspace.parameters, workspace.data, image)
         return Launch(command, folder, program_environment(executable, os.environ, config.environment))
 

@@ -10,8 +10,13 @@ from harness.boards.board import BUILT_IN, chosen_parameters
 from harness.boards.config import BoardConfig, expanded
 from harness.boards.executable import find_executable
 from harness.boards.parameters import check_parameters, program_version
+from harness.boards.simulator import PROGRAM
 from harness.boards.workspace import Value
 from harness.errors import HarnessError, UsageError
+from harness.processes import run_tool
+
+_READ_ONLY = ".fname"  #: the end of the names of parameters for a memory's contents
+_SIMULATOR_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -23,18 +28,17 @@ class Checked:
     error: HarnessError | None = None
 
 
-def check_board_files(config: BoardConfig, parameters: Mapping[str, Value]) -> tuple[Checked, ...]:
+def check_board(config: BoardConfig, parameters: Mapping[str, Value]) -> tuple[Checked, ...]:
     """Every part that can be looked at, whatever is wrong with the others."""
-    files = _check("files", lambda: _files(config))
+    checked = (Checked("board file", config.name), _check("files", lambda: _files(config, parameters)))
     if config.executable == BUILT_IN:
-        return Checked("board file", config.name), files
+        return *checked, _check("parameters", lambda: _simulator_parameters(config, parameters))
     program = _check("program", lambda: str(find_executable(config)))
     if program.error is not None:
-        return Checked("board file", config.name), files, program
+        return *checked, program
     executable = Path(program.found)
     return (
-        Checked("board file", config.name),
-        files,
+        *checked,
         program,
         _check("version", lambda: program_version(config, executable).text),
         _check("parameters", lambda: _parameters(config, executable, parameters)),
@@ -48,17 +52,33 @@ def _check(what: str, check: Callable[[], str]) -> Checked:
         return Checked(what, error=error)
 
 
-def _files(config: BoardConfig) -> str:
+def _files(config: BoardConfig, parameters: Mapping[str, Value]) -> str:
     full = expanded(config)
-    named = {name: str(full.parameters[name]) for name in config.copies}
+    chosen = {**full.parameters, **parameters}
+    names = (*full.copies, *(name for name in chosen if name.endswith(_READ_ONLY)))
+    named = {name: str(chosen[name]) for name in names}
     named |= {memory: data.file for memory, data in full.data.items()}
-    for key, file in named.items():
-        if not Path(file).is_file():
-            raise UsageError(f"{key} names the file {file}, which does not exist")
+    missing = [
+        f"{key} names the file {file}, which does not exist"
+        for key, file in named.items()
+        if not Path(file).is_file()
+    ]
+    if missing:
+        raise UsageError(missing[0], evidence=tuple(missing[1:]))
     return f"{len(named)} found" if named else "it needs none"
 
 
 def _parameters(config: BoardConfig, executable: Path, parameters: Mapping[str, Value]) -> str:
     chosen = chosen_parameters(config, config.npu.macs, parameters)
-    check_parameters(config, executable, chosen)
+    check_parameters(config, executable, chosen, parameters)
+    return f"all {len(chosen)} are known"
+
+
+def _simulator_parameters(config: BoardConfig, parameters: Mapping[str, Value]) -> str:
+    """Have the simulator read them: it looks at all of them before it says its version."""
+    chosen = chosen_parameters(config, config.npu.macs, parameters)
+    options = [part for name, value in chosen.items() for part in ("-C", f"{name}={value}")]
+    done = run_tool((*PROGRAM, *options, "--version"), timeout_seconds=_SIMULATOR_SECONDS)
+    if done.status != 0:
+        raise UsageError(f"board {config.name}: {done.output.strip().removeprefix('Error: ')}")
     return f"all {len(chosen)} are known"

@@ -6,10 +6,11 @@ import difflib
 import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.data_files import data_folder
 from harness.errors import UsageError
@@ -113,13 +114,15 @@ class Linux(_Section):
     """A Linux system with the NPU's driver, which runs somebody's runner."""
 
     login: str  #: a regular expression
-    user: str
+    user: str  #: who needs no password
     prompt: str  #: a regular expression: the shell waits
     device: str  #: what the runner opens
     other_device: str  #: what another driver would have; alone it is a reason to refuse
-    disk_parameter: str
-    disk_device: str
+    disk_parameter: str  #: the model's parameter that names the disk image
+    disk_device: str  #: what Linux calls that disk
     mount_point: str
+    output_folder: str  #: where runners may write
+    character_delay_seconds: Annotated[float, Field(ge=0)] = 0.0  #: between typed characters
 
 
 class Timeouts(_Section):
@@ -157,6 +160,13 @@ class BoardConfig(_Section):
     boot: Boot | None = None
     linux: Linux | None = None
 
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Self:
+        """Refuse a file whose parts name what it does not have."""
+        if problem := next(_contradictions(self), None):
+            raise ValueError(problem)
+        return self
+
 
 def board_names() -> tuple[str, ...]:
     """The boards the harness knows, sorted."""
@@ -187,7 +197,7 @@ def load_board(name_or_path: str) -> BoardConfig:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"board file {path} is not TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(f"board file {path}: {_first_problem(error)}") from error
+        raise UsageError(f"board file {path}: {first_problem(error, BoardConfig)}") from error
 
 
 def expanded(config: BoardConfig) -> BoardConfig:
@@ -211,6 +221,7 @@ def expanded(config: BoardConfig) -> BoardConfig:
         update={
             "parameters": {name: filled(name, value) for name, value in config.parameters.items()},
             "environment": {name: str(filled(name, value)) for name, value in config.environment.items()},
+            "arguments": tuple(str(filled("arguments", value)) for value in config.arguments),
             "data": {
                 memory: data.model_copy(update={"file": str(filled(memory, data.file))})
                 for memory, data in config.data.items()
@@ -224,24 +235,61 @@ def substituted(text: str) -> str:
     return os.path.expandvars(os.path.expanduser(text))  # noqa: PTH111  a text, and maybe no path
 
 
-def _first_problem(error: ValidationError) -> str:
-    """The first violation as one clause, with the nearest allowed key for an unknown one."""
+def _contradictions(config: BoardConfig) -> Iterator[str]:
+    """What in a board file refers to nothing, or makes no sense, each as one clause that names its key."""
+    consoles = ", ".join(sorted(config.consoles)) or "there are none"
+    named = {"records": config.records} if config.records or config.consoles else {}
+    named |= {f"landmarks.{number}.console": mark.console for number, mark in enumerate(config.landmarks)}
+    for key, console in named.items():
+        if console not in config.consoles:
+            yield f"{key} is {console!r}, which is none of its consoles ({consoles})"
+    for key, section, start in (("boot", config.boot, "u-boot"), ("linux", config.linux, "linux")):
+        if (section is not None) != (config.entry.start == start):
+            yield f'[{key}] and entry.start = "{start}" need each other'
+    if config.entry.start in ("u-boot", "linux") and not config.consoles:
+        yield f'entry.start = "{config.entry.start}" needs consoles to type on'
+    for name in config.copies:
+        if name not in config.parameters:
+            yield f"copies names {name!r}, which is none of its parameters"
+    for key, expression in _expressions(config):
+        try:
+            re.compile(expression)
+        except re.error as error:
+            yield f"{key} is no regular expression: {error}"
+
+
+def _expressions(config: BoardConfig) -> Iterator[tuple[str, str]]:
+    """Every regular expression of a board file, with its key."""
+    yield from ((f"deaths.{number}", text) for number, text in enumerate(config.deaths))
+    yield from ((f"harmless.{number}", text) for number, text in enumerate(config.harmless))
+    yield from ((f"landmarks.{number}.text", mark.text) for number, mark in enumerate(config.landmarks))
+    if config.boot is not None:
+        yield "boot.autoboot", config.boot.autoboot
+    if config.linux is not None:
+        yield from (("linux.login", config.linux.login), ("linux.prompt", config.linux.prompt))
+
+
+def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
+    """The first violation of a file read as `root`, with the nearest allowed key for an unknown one."""
     # A misspelt key is both an unknown and a missing one; the unknown one says more.
     first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
     if first["type"] != "extra_forbidden":
         return f"{place}: {first['msg'].lower()}"
-    known = _keys_of_section(first["loc"][:-1])
+    known = _keys_of_section(root, first["loc"][:-1])
     near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
     suggestion = f"; did you mean {near[0]!r}?" if near else f"; allowed: {', '.join(sorted(known))}"
     return f"unknown key {place}{suggestion}"
 
 
-def _keys_of_section(location: tuple[int | str, ...]) -> list[str]:
-    section: type[BaseModel] = BoardConfig
+def _keys_of_section(root: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    section = root
     for part in location:
-        annotation = section.model_fields[str(part)].annotation
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return []
-        section = annotation
+        # What is no field is an index, or a name that the file gives, as of a console.
+        if field := section.model_fields.get(str(part)):
+            kinds = (field.annotation, *get_args(field.annotation))
+            sections = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+            section = next(sections, section)
     return [field.alias or name for name, field in section.model_fields.items()]

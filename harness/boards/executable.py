@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,23 +14,23 @@ from harness.errors import BoardError
 
 # A user's display would have the model open windows, and his Python break the model's own.
 _KEPT_OUT = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "PYTHONPATH", "PYTHONHOME")
+_LAYERS = 3  #: the release's own folder lies at most so many above its program, as models/Linux64_GCC-9.3/FVP
 
 
 def find_executable(config: BoardConfig) -> Path:
-    """The board's program: by its path, its variable, PATH, or in the usual folders, under all its names.
+    """The board's program: by its path, else by its variable, else on PATH or in the usual folders.
 
-    Raises BoardError that says where it was looked for.
+    Who gives a path, or sets the variable, wants that program and no other. Raises BoardError that says
+    where it was looked for.
     """
     for place in _places(config):
         if place.is_file() and os.access(place, os.X_OK):
             return place.absolute()
-    on_path = filter(None, (shutil.which(name) for name in _names(config)))
-    if found := next(on_path, None):
-        return Path(found).absolute()
+    variable = config.program.variable
     raise BoardError(
         f"board {config.name}: its program {config.executable} is in none of the places where it may be",
         evidence=_looked_in(config),
-        hint=f"set {config.program.variable} to it, or to its folder" if config.program.variable else "",
+        hint=f"set {variable} to it, or to its folder" if variable else "",
     )
 
 
@@ -38,9 +39,8 @@ def program_environment(
 ) -> dict[str, str]:
     """What the program is to see: `base` without what harms it, its own Python, and `more`."""
     environment = {name: value for name, value in base.items() if name not in _KEPT_OUT}
-    python = next(
-        (parent / "python" for parent in executable.parents[:4] if (parent / "python").is_dir()), None
-    )
+    above = executable.resolve().parents[:_LAYERS]
+    python = next((folder / "python" for folder in above if (folder / "python").is_dir()), None)
     if python is not None:
         libraries = [str(python / "lib"), *filter(None, [base.get("LD_LIBRARY_PATH")])]
         environment |= {"PYTHONHOME": str(python), "LD_LIBRARY_PATH": ":".join(libraries)}
@@ -51,32 +51,47 @@ def _names(config: BoardConfig) -> tuple[str, ...]:
     return (config.executable, *config.program.other_names)
 
 
-def _looked_in(config: BoardConfig) -> tuple[str, ...]:
-    """The places, a line each."""
+def _chosen(config: BoardConfig) -> tuple[str, Path] | None:
+    """What the user has chosen, and how he has said it; None when he leaves it to us."""
     if "/" in config.executable:
-        return (config.executable,)
+        return config.executable, Path(substituted(config.executable))
     variable = config.program.variable
-    if variable and variable in os.environ:
-        return (f"{variable}={os.environ[variable]}", "PATH")
-    return (*([f"{variable}, which is not set"] if variable else []), *config.program.folders, "PATH")
+    value = os.environ.get(variable, "") if variable else ""
+    return (f"{variable}={value}", Path(value).expanduser()) if value else None
 
 
 def _places(config: BoardConfig) -> Iterator[Path]:
     """Files that it may be, the likeliest first."""
-    if "/" in config.executable:
-        yield Path(config.executable).expanduser()
-        return
-    program = config.program
-    if program.variable and (chosen := os.environ.get(program.variable)):
-        path = Path(chosen).expanduser()
+    names = _names(config)
+    if (chosen := _chosen(config)) is not None:
+        _, path = chosen
         yield path
-        yield from (path / name for name in _names(config))
+        yield from (path / Path(name).name for name in names)
         return
-    for pattern in program.folders:
-        # Sorted, so that of several releases the newest is found.
-        found = sorted(glob.glob(substituted(pattern)), reverse=True)  # noqa: PTH207  an absolute pattern
-        for folder in found or [substituted(pattern)]:
-            for name in _names(config):
-                yield Path(folder) / name
-                yield from sorted(Path(folder).glob(f"models/*/{name}"))
-                yield Path(folder) / "bin" / name
+    yield from map(Path, filter(None, map(shutil.which, names)))
+    for pattern in config.program.folders:
+        found = glob.glob(substituted(pattern))  # noqa: PTH207  an absolute pattern
+        for folder in map(Path, sorted(found, key=_release, reverse=True)):
+            for name in names:
+                # As Arm's installer lays it out, and as its archives without an installer do.
+                yield from (folder / name, *sorted(folder.glob(f"models/*/{name}")), folder / "bin" / name)
+
+
+def _release(folder: str) -> list[int | str]:
+    """What releases are ordered by: numbers in a folder's name count as such, so that 11.9 is below 11.30."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", folder)]
+
+
+def _looked_in(config: BoardConfig) -> tuple[str, ...]:
+    """The places, a line each."""
+    if (chosen := _chosen(config)) is not None:
+        said, path = chosen
+        return (f"{said}: {_why_not(path, _names(config))}",)
+    variable = config.program.variable
+    return (*([f"{variable} (not set)"] if variable else []), "PATH", *config.program.folders)
+
+
+def _why_not(path: Path, names: tuple[str, ...]) -> str:
+    if path.is_dir():
+        return f"a folder that has no executable {' or '.join(Path(name).name for name in names)}"
+    return "not executable" if path.exists() else "does not exist"

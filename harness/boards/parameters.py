@@ -6,13 +6,13 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.boards.config import BoardConfig
 from harness.boards.executable import program_environment
-from harness.boards.version import Version, check_version
+from harness.boards.version import Version, check_version, start_failure
 from harness.boards.workspace import Value
 from harness.cache import cached_folder, content_key
 from harness.errors import BoardError, UsageError
@@ -64,17 +64,23 @@ def program_version(config: BoardConfig, executable: Path) -> Version:
     return check_version(config.name, ask(config, executable).version, config.program.minimum_version)
 
 
-def check_parameters(config: BoardConfig, executable: Path, parameters: Mapping[str, Value]) -> None:
+def check_parameters(
+    config: BoardConfig, executable: Path, parameters: Mapping[str, Value], given: Collection[str] = ()
+) -> None:
     """Hold every parameter of a run against those that the program has.
 
-    Raises UsageError for one that it does not have, or a value that it cannot take, and BoardError as
-    `program_version` does.
+    `given` are the names of those that do not come from the board's file. Raises UsageError for one that the
+    program does not have, or a value that it cannot take, and BoardError as `program_version` does.
     """
     version = program_version(config, executable)
     known = {parameter.name: parameter for parameter in ask(config, executable).parameters}
     if not known:
         raise BoardError(f"board {config.name}: {executable.name} lists no parameters")
-    problems = [problem for name, value in parameters.items() if (problem := _problem(known, name, value))]
+    problems = [
+        f"{problem} ({'given with -C' if name in given else 'from the board file'})"
+        for name, value in parameters.items()
+        if (problem := _problem(known, name, value))
+    ]
     if problems:
         raise UsageError(
             f"board {config.name}, {executable.name} {version.text}: {problems[0]}",
@@ -105,11 +111,7 @@ def _run(config: BoardConfig, executable: Path, option: str) -> str:
     except (TimeoutError, FileNotFoundError) as error:
         raise BoardError(f"board {config.name}: {error}") from error
     if done.status != 0:
-        check_version(config.name, done.output, None)  # names what it knows
-        raise BoardError(
-            f"board {config.name}: {executable.name} {option} ended with status {done.status}",
-            evidence=done.tail(),
-        )
+        raise start_failure(config.name, done.output, f"{option} ended with status {done.status}")
     return done.output
 
 

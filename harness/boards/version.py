@@ -11,6 +11,7 @@ from harness.errors import BoardError
 _VERSION = re.compile(r"(?<![\w.])(?P<major>\d+)\.(?P<minor>\d+)\.(?P<build>[A-Za-z0-9_]+)")
 
 _ERROR = re.compile(r"(?i)error")
+_EVIDENCE_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,8 @@ def parse_version(text: str) -> Version | None:
 def check_version(board: str, said: str, minimum: str | None) -> Version:
     """The version that a model has said. Raises BoardError when it is older than `minimum`, or is none."""
     version = parse_version(said)
-    evidence = tuple(line for line in said.splitlines() if line.strip())[-5:]
     if version is None:
-        why = next((line.strip() for line in evidence if _ERROR.search(line)), "it says no version")
-        raise BoardError(
-            f"board {board}: its program does not start: {why}", evidence=evidence, hint=_hint(said)
-        )
+        raise start_failure(board, said, "it says no version")
     wanted = parse_version(minimum) if minimum else None
     if wanted is not None and version.order < wanted.order:
         raise BoardError(
@@ -53,6 +50,15 @@ def check_version(board: str, said: str, minimum: str | None) -> Version:
             hint="install a newer one; its parameters and texts differ",
         )
     return version
+
+
+def start_failure(board: str, said: str, otherwise: str) -> BoardError:
+    """The error of a model that does not start: its own words, or `otherwise` where it does not say why."""
+    evidence = tuple(line for line in said.splitlines() if line.strip())[-_EVIDENCE_LINES:]
+    why = next((line.strip() for line in evidence if _ERROR.search(line)), otherwise)
+    return BoardError(
+        f"board {board}: its program does not start: {why}", evidence=evidence, hint=_hint(said)
+    )
 
 
 def _hint(said: str) -> str:

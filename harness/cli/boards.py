@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+_COLOURS = {"found": "green", "missing": "yellow", "wrong version": "red"}
+
 
 @click.group("boards")
 def boards_group() -> None:
@@ -21,21 +23,27 @@ def boards_group() -> None:
 
 @boards_group.command("list", epilog="Example: harness boards list")
 def list_command() -> int:
-    """List the boards, and whether their programs are here."""
+    """List the boards, and whether their programs are here, in which version, or why not.
+
+    The memory is that of the host, for one running model.
+    """
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    from harness.boards.board import missing_program
     from harness.boards.config import board_names, load_board
+    from harness.boards.found import look_for_program
     from harness.cli.table import WIDTH
 
     table = Table(width=WIDTH)
-    for heading in ("name", "source", "Ethos-U85", "program", ""):
+    for heading in ("name", "source", "Ethos-U85", "memory", "program"):
         table.add_column(heading, overflow="fold")
     for name in board_names():
         config = load_board(name)
-        state = "[yellow]missing[/]" if missing_program(config) else "[green]found[/]"
-        table.add_row(name, config.source, str(config.npu.macs), config.executable, state)
+        found = look_for_program(config)
+        state = f"[{_COLOURS[found.state]}]{found.state}[/]: {escape(found.detail)}"
+        memory = f"{config.program.memory_mib} MiB"
+        table.add_row(name, config.source, str(config.npu.macs), memory, state)
     Console(width=WIDTH).print(table)
     return 0
 
@@ -65,12 +73,12 @@ def check_command(board: str, parameters: tuple[str, ...]) -> int:
     The board file, its environment variables and files, the program, its version, and that it has every
     parameter. Exit code: 0 all is here, 2 the board file or a parameter is wrong, 3 the program is missing.
     """
-    from harness.boards.check import check_board_files
+    from harness.boards.check import check_board
     from harness.boards.config import load_board
     from harness.settings import parse_parameters
 
     config = load_board(board)
-    checked = check_board_files(config, parse_parameters(parameters))
+    checked = check_board(config, parse_parameters(parameters))
     for part in checked:
         click.echo(f"{part.what}: {part.error or part.found}")
         if part.error is not None:
@@ -94,6 +102,8 @@ def _is_in(given: Mapping[str, Any], key: str) -> bool:
 
 
 def _shown(key: str, value: object) -> str:
+    if value is None:
+        return "unset"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int) and key.endswith(("_base", "_address", "_size", "base", ".address")):

@@ -58,8 +58,8 @@ def test_it_is_found_in_the_usual_folders_in_their_layouts(board, tmp_path, plac
 
 
 def test_the_newest_of_several_releases_is_found(board, tmp_path):
-    install(tmp_path / "fvp-11.30" / NAME)
-    program = install(tmp_path / "fvp-11.31" / NAME)
+    install(tmp_path / "fvp-11.9" / NAME)
+    program = install(tmp_path / "fvp-11.30" / NAME)
     assert find_executable(board) == program
 
 
@@ -74,15 +74,29 @@ def test_a_file_that_cannot_be_run_is_not_it(board, tmp_path):
         find_executable(board)
 
 
-def test_a_program_that_is_missing_is_said_with_the_places(board, tmp_path, monkeypatch):
+def test_a_program_that_is_missing_is_said_with_the_places(board, tmp_path):
     with pytest.raises(BoardError, match=f"its program {NAME} is in none of the places") as caught:
         find_executable(board)
-    assert caught.value.evidence == ("FVP_CORSTONE1000, which is not set", f"{tmp_path}/fvp-*", "PATH")
+    assert caught.value.evidence == ("FVP_CORSTONE1000 (not set)", "PATH", f"{tmp_path}/fvp-*")
     assert caught.value.hint == "set FVP_CORSTONE1000 to it, or to its folder"
-    monkeypatch.setenv("FVP_CORSTONE1000", "/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "why"),
+    [
+        ("nowhere", "does not exist"),
+        ("empty", f"a folder that has no executable {NAME} or {OLD_NAME}"),
+        ("plain", "not executable"),
+    ],
+)
+def test_who_sets_the_variable_gets_that_program_or_none(board, tmp_path, monkeypatch, chosen, why):
+    install(tmp_path / "path" / NAME)
+    install(tmp_path / "plain").chmod(0o644)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("FVP_CORSTONE1000", f"{tmp_path}/{chosen}")
     with pytest.raises(BoardError) as caught:
         find_executable(board)
-    assert caught.value.evidence == ("FVP_CORSTONE1000=/nowhere", "PATH")
+    assert caught.value.evidence == (f"FVP_CORSTONE1000={tmp_path}/{chosen}: {why}",)
 
 
 def test_a_board_without_a_variable_is_looked_for_as_well(board):

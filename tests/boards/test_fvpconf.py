@@ -83,10 +83,30 @@ def test_the_folder_of_the_program_may_be_given(read, tmp_path):
     )
 
 
+def test_the_mac_count_is_that_of_the_file(read):
+    assert read().npu.macs == 256
+    assert read(parameters={"host.ethosu.num_macs": "2048"}).npu.macs == 2048
+
+
+def test_the_model_ends_with_the_run_and_takes_no_port_of_the_host(read):
+    ports = {"board.hostbridge.userNetPorts": "2222=22", "board.hostbridge.userNetworking": "true"}
+    assert read(parameters=ports).parameters == {
+        "host.uart0.shutdown_on_eot": True,
+        "board.hostbridge.userNetworking": "true",
+    }
+
+
+def test_a_card_that_is_none_is_left_alone(read):
+    board = read(parameters={"board.msd_mmc.p_mmc_file": "invalid.dat"})
+    assert board.parameters["board.msd_mmc.p_mmc_file"] == "invalid.dat"
+    assert board.copies == ()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"terminal": {}}, r"machine\.fvpconf: terminal: extra inputs are not permitted"),
+        ({"terminal": {}}, r"machine\.fvpconf: unknown key terminal; did you mean 'terminals'"),
+        ({"parameters": {"host.ethosu.num_macs": 300}}, "there is no Ethos-U85 with 300 MACs"),
         ({"exe": None}, r"machine\.fvpconf: exe: input should be a valid string"),
         ({"data": ["flash.wic"]}, "data: 'flash.wic' is not of the form MEMORY=FILE@ADDRESS"),
         ({"consoles": {}}, "consoles: no role 'default'"),

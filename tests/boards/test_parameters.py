@@ -27,9 +27,9 @@ def private_cache(tmp_path, monkeypatch):
 def check(tmp_path):
     """A function that holds parameters against a stand-in's."""
 
-    def hold(parameters, *symptoms):
+    def hold(parameters, *symptoms, given=()):
         executable = MockFvp(tmp_path / "fvp", *symptoms).executable
-        check_parameters(load_board("corstone-1000-a320"), executable, parameters)
+        check_parameters(load_board("corstone-1000-a320"), executable, parameters, given)
 
     return hold
 
@@ -68,10 +68,10 @@ def test_a_wrong_one_is_named_with_what_is_allowed(check, name, value, said):
         check({name: value})
 
 
-def test_all_wrong_ones_are_told(check):
-    with pytest.raises(UsageError, match="'nix'") as caught:
-        check({"nix": 1, "diagnostics": "x"})
-    assert caught.value.evidence == ("diagnostics=x: not an integer",)
+def test_all_wrong_ones_are_told_and_where_they_come_from(check):
+    with pytest.raises(UsageError, match=r"no parameter 'nix' \(from the board file\)") as caught:
+        check({"nix": 1, "diagnostics": "x"}, given={"diagnostics"})
+    assert caught.value.evidence == ("diagnostics=x: not an integer (given with -C)",)
 
 
 def test_a_parameter_that_was_renamed_is_told_with_its_new_name(check):

@@ -36,6 +36,38 @@ def test_an_unknown_key_names_the_nearest(board_file) -> None:
         load_board(board_file("load_address", "load_adress"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'name = "sim"',
+            'name = "sim"\nrecords = "uart"',
+            r"records is 'uart', which is none of its consoles",
+        ),
+        ('name = "sim"', 'name = "sim"\ndeaths = ["fine", "("]', r"deaths\.1 is no regular expression: "),
+        ('name = "sim"', 'name = "sim"\ncopies = ["disk"]', "copies names 'disk', which is none of its"),
+        (
+            'start = "application"',
+            'start = "u-boot"',
+            r'\[boot\] and entry\.start = "u-boot" need each other',
+        ),
+        (
+            "[timeouts]",
+            '[[landmarks]]\nconsole = "se"\ntext = "x"\nphase = "y"\n[timeouts]',
+            r"landmarks\.0\.console is 'se', which is none of its consoles \(there are none\)",
+        ),
+        (
+            "[timeouts]",
+            '[consoles]\na = { termial = "t" }\n[timeouts]',
+            r"unknown key consoles\.a\.termial; did you mean 'terminal'",
+        ),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(board_file, old, new, said) -> None:
+    with pytest.raises(UsageError, match=rf"board\.toml: {said}"):
+        load_board(board_file(old, new))
+
+
 def test_an_impossible_mac_count_is_refused(board_file) -> None:
     with pytest.raises(UsageError, match=r"npu\.macs"):
         load_board(board_file("macs = 256", "macs = 300"))
