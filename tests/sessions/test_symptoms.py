@@ -51,6 +51,7 @@ FATAL = {
     Symptom.LOAD_FAILS: r"U-Boot could not do `fatload .*`: Failed to load 'harness.bin'",
     Symptom.SLOW_CONSOLE: "did not show U-Boot's prompt after `fatload",
     Symptom.E549: "E549",
+    Symptom.CRASHES_IN_RECORD: "was killed by signal 11 before the run was complete",
     Symptom.ENDS_IN_BOOT: "was closed before it showed U-Boot's prompt|ended with status 0 before",
     Symptom.HANGS_UP: "was closed before it showed U-Boot's prompt",
     Symptom.LIMIT_IN_RECORD: "stopped at a limit of its model: CPU time has been exceeded",
@@ -61,7 +62,6 @@ FATAL = {
 BROKEN = {
     Symptom.EXIT_CODE_LOST: "damaged record|ends after record",
     Symptom.TAIL_LOST: "damaged record|ends after record",
-    Symptom.CRASHES_IN_RECORD: "damaged record|ends after record",
 }
 NOT_YET = {Symptom.TELNET_NOISE: "telnet commands within a line are not taken out of it"}
 NOT_STARTED = {Symptom.RENAMED_PARAMETER: "board.xnvm_size"}

@@ -101,6 +101,14 @@ def test_going_where_nothing_is_ends_in_u_boots_abort_handler(booted):
     running = booted()
     running.type("go 88200000\r")
     running.expect(NORMAL, '"Synchronous Abort" handler', "### ERROR ### Please RESET the board ###")
+    assert b"undefined instruction" in running.process.stderr.readline()
+    assert running.process.poll() is None
+
+
+def test_an_application_where_no_memory_is_is_said(run, tmp_path, program):
+    (tmp_path / "hello.elf").write_bytes(elf(program("hello"), 0x1000))
+    running = run(options=["-a", str(tmp_path / "hello.elf")])
+    assert b"no RAM at 0x1000" in running.process.stderr.readline()
     assert running.process.poll() is None
 
 

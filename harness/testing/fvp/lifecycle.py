@@ -102,20 +102,24 @@ def _cards(model: Model) -> dict[int, Path]:
 def _go(model: Model, memory: LoadedMemory, address: int) -> None:
     from harness.testing.fvp.platform import run_program
 
-    run_program(model, memory, address)
-    _abort(model)
+    _abort(model, run_program(model, memory, address))
 
 
 def _run_applications(model: Model, memory: LoadedMemory) -> None:
     from harness.sim.image import read_elf
     from harness.testing.fvp.platform import run_application
 
-    run_application(model, memory, read_elf(model.options.applications[-1]))
+    why = run_application(model, memory, read_elf(model.options.applications[-1]))
+    model.complain(f"{why}\n")
     model.wait(None)  # the core has stopped, and the model goes on
 
 
-def _abort(model: Model) -> None:
-    """The program did what nobody handles: U-Boot's vectors say so, and nothing follows."""
+def _abort(model: Model, why: str) -> None:
+    """The program did what nobody handles: U-Boot's vectors say so, and nothing follows.
+
+    The reason, which no FVP tells, goes to stderr.
+    """
+    model.complain(f"{why}\n")
     _show(model, NORMAL, ABORT)
     model.wait(None)
 

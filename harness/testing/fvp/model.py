@@ -51,13 +51,7 @@ class Model:
         self.behaviour = behaviour
         self.interruption = interruption
         self.started = time.monotonic()
-        self.terminals = {name: self._terminal(name) for name in TERMINALS}
-        if Symptom.SUBSTRING_NAMES in behaviour.symptoms:
-            names = list(self.terminals)
-            for name, place in LOOKALIKES.items():
-                names.insert(place, name)
-                self.terminals[name] = Terminal(TerminalSettings(name, start_port=0, start_telnet=False))
-            self.terminals = {name: self.terminals[name] for name in names}
+        self.terminals = self._open_terminals()
         self._wires = {name: Wire(behaviour.symptoms) for name in TERMINALS}
         self._recent = dict.fromkeys(TERMINALS, b"")
         self._files = {
@@ -198,6 +192,14 @@ class Model:
             raise self.limit_reached()
         own = None if end is None else max(end - time.monotonic(), 0.0)
         return min((left for left in (own, simulated) if left is not None), default=None)
+
+    def _open_terminals(self) -> dict[str, Terminal]:
+        """The terminals by their names, in the order in which they are announced."""
+        opened = [self._terminal(name) for name in TERMINALS]
+        if self.has(Symptom.SUBSTRING_NAMES):
+            for name, place in LOOKALIKES.items():
+                opened.insert(place, Terminal(TerminalSettings(name, start_port=0, start_telnet=False)))
+        return {terminal.settings.name: terminal for terminal in opened}
 
     def _terminal(self, name: str) -> Terminal:
         start = TERMINALS[name]

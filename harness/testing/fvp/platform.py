@@ -5,7 +5,7 @@ Imported when it is needed: core, numpy and NPU model take longer to load than a
 
 from __future__ import annotations
 
-from harness.sim.ending import SIMULATED_TIME, Ending
+from harness.sim.ending import SIMULATED_TIME
 from harness.sim.image import Image
 from harness.sim.machine import Machine
 from harness.sim.main import load_simulation
@@ -61,28 +61,34 @@ class ModelConsole(Console):
             reach(self._model, Moment.IN_RECORD)
 
 
-def run_program(model: Model, memory: LoadedMemory, address: int) -> Ending:
-    """Run what was loaded from `address` on, as U-Boot's `go` does; returns when the core cannot go on.
+def run_program(model: Model, memory: LoadedMemory, address: int) -> str:
+    """Run what was loaded from `address` on, as U-Boot's `go` does; return why the core cannot go on.
 
     Raises Ended, or Interrupted.
     """
     machine = _machine(model, level=BOOT_LOADER_EL)
     try:
-        for start, data in memory.pieces:
-            machine.load(start, data, "a loaded file")
+        _load(machine, memory)
         machine.enter(address)
     except MemoryMapError as error:
-        return Ending(str(error), 0)
+        return str(error)
     return _run(model, machine)
 
 
-def run_application(model: Model, memory: LoadedMemory, image: Image) -> Ending:
-    """Run an application from its entry, at EL3 as after reset. Raises as `run_program`."""
+def run_application(model: Model, memory: LoadedMemory, image: Image) -> str:
+    """Run an application from its entry, at EL3 as after reset; as `run_program`."""
     machine = _machine(model, level=RESET_EL)
+    try:
+        _load(machine, memory)
+        machine.start(image)
+    except MemoryMapError as error:
+        return str(error)
+    return _run(model, machine)
+
+
+def _load(machine: Machine, memory: LoadedMemory) -> None:
     for start, data in memory.pieces:
         machine.load(start, data, "a loaded file")
-    machine.start(image)
-    return _run(model, machine)
 
 
 def _machine(model: Model, *, level: int) -> Machine:
@@ -97,7 +103,7 @@ def _ignore(_report: str) -> None:
     """Take the NPU model's reports, which an FVP does not make."""
 
 
-def _run(model: Model, machine: Machine) -> Ending:
+def _run(model: Model, machine: Machine) -> str:
     left = model.simulated_left()
     ending = machine.run(None if left is None else round(left * NS_PER_SECOND))
     model.interruption.check()  # whoever was told to end ends as the model does
@@ -105,4 +111,4 @@ def _run(model: Model, machine: Machine) -> Ending:
         raise model.limit_reached()
     if ending.idle:  # no interrupt comes here, but a model waits for one
         model.wait(None)
-    return ending
+    return ending.message
