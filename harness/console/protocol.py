@@ -6,8 +6,9 @@ docs/protocol.md describes the line format and every record type.
 from __future__ import annotations
 
 import re
+import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.console.text import plain
@@ -18,17 +19,19 @@ END_OF_TRANSMISSION = b"\x04"
 RECORD_START = b"@h1 "
 
 _RECORD = re.compile(
-    r"(?P<text>@h1 (?P<seq>\d{1,9}) (?P<type>[a-z]+)(?P<fields>(?: [a-z0-9_]+=[^ ]*)*))"
-    r" \*(?P<crc>[0-9a-f]{8})"
+    rb"(?P<text>@h1 (?P<sequence>[0-9]{1,9}) (?P<type>[a-z]+)(?P<words>(?: [a-z0-9_]+=[!-~]*+)*+))"
+    rb" \*(?P<crc>[0-9a-f]{8})"
 )
-_MARK = "@h1 "
 _EVIDENCE_LINES = 5
+_EVIDENCE_BYTES = 4096
+_DAMAGED = "the console lost or changed what the board sent; the evidence shows the lines before it"
 _EARLIER_IMAGE = "the board printed a log of an earlier image; check that it was reset and reloaded"
+_AGAIN = "the board started again, or its console was recorded twice; the evidence shows the lines before it"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One valid record. `line` counts from 1 and leads back to the console log."""
+    """One valid record. `line` counts from 1, as `plain` ends lines, and leads back to the console log."""
 
     sequence: int
     type: str
@@ -71,7 +74,12 @@ class Transcript:
     """A complete conversation: from `hello` with the right nonce to `bye`, without a gap."""
 
     records: tuple[Record, ...]
-    noise: tuple[str, ...]
+    rest: str  #: all that is no record, line by line: a tuple of short lines takes twenty times the memory
+
+    @property
+    def noise(self) -> tuple[str, ...]:
+        """What is no record: whole lines, and what comes before, between and after records in a line."""
+        return tuple(line for line in self.rest.split("\n") if line.strip())
 
     def of_type(self, *types: str) -> Iterable[Record]:
         """The records of these types, in the order in which they were spoken."""
@@ -93,67 +101,71 @@ def parse_console(console: bytes, nonce: str, build: str) -> Transcript:
     """All records of the run with this nonce, of the image with this build digest.
 
     A record is found wherever it stands in a line, also behind a prompt or another one. Raises ConsoleError
-    when a record is damaged, missing or foreign (another nonce or image), or when the conversation has no
-    end: it names the line, and carries the last lines as evidence. A record that an exception has cut short
-    is noise, since the record of the exception takes its place.
+    when a record is damaged, missing, repeated or foreign (another nonce or image), or when the conversation
+    has no end: it names the line, and carries the last lines as evidence. A record that an exception has cut
+    short is noise, since the record of the exception takes its place.
+
+    Time and memory are linear in the size of the console, whatever it holds.
     """
-    lines = plain(console).decode("ascii", errors="backslashreplace").split("\n")
+    text = plain(console)
     records: list[Record] = []
-    noise: list[str] = []
-    cut: ConsoleError | None = None
-    for number, line in enumerate(lines, start=1):
-        for part in _parts(line, number, nonce):
-            if isinstance(part, str):
-                noise += [part] if part.strip() else []
-                if cut is None and _MARK in part:
-                    cut = ConsoleError(f"console line {number}: damaged record {part!r}")
-                continue
-            if cut is not None and not _reports_exception(part):
-                raise cut
-            cut = None
-            if part.sequence != len(records):
-                raise ConsoleError(
-                    f"console line {number}: record {part.sequence} came where record {len(records)} was due",
-                    evidence=_tail(lines[:number]),
-                    hint="a record was lost or damaged; the evidence shows the lines before it",
-                )
-            records.append(part)
-    if cut is not None:
-        raise cut
-    _check_ends(records, lines)
-    _check_build(records[0], build)
-    return Transcript(tuple(records), tuple(noise))
-
-
-def _parts(line: str, number: int, nonce: str) -> Iterator[Record | str]:
-    """The records of a line, and what stands before, between and behind them."""
-    end = 0
-    for match in _RECORD.finditer(line) if _MARK in line else ():
-        yield line[end : match.start()]
-        yield _checked(match, number, nonce)
+    rest = bytearray()
+    line, end = 1, 0
+    for match in _RECORD.finditer(text):
+        start = match.start()
+        line += text.count(b"\n", end, start)
+        record = _checked(match, line, nonce)
+        broken = text.find(RECORD_START, end, start)
+        if broken >= 0 and not _reports_exception(record):
+            raise _damaged(text, broken)
+        if record.sequence != len(records):
+            raise _out_of_order(record, len(records), match)
+        records.append(record)
+        rest += text[end:start].strip(b"\n") + b"\n"
         end = match.end()
-    yield line[end:]
+    if (broken := text.find(RECORD_START, end)) >= 0:
+        raise _damaged(text, broken)
+    _check_ends(records, text)
+    _check_build(records[0], build)
+    rest += text[end:]
+    return Transcript(tuple(records), _printable(rest))
 
 
-def _checked(match: re.Match[str], number: int, nonce: str) -> Record:
-    if crc(match["text"], nonce) != match["crc"]:
-        raise _wrong_crc(match, number, nonce)
+def _checked(match: re.Match[bytes], line: int, nonce: str) -> Record:
+    if crc(match["text"].decode("ascii"), nonce) != match["crc"].decode("ascii"):
+        raise _wrong_crc(match, line, nonce)
     if len(match[0]) > MAX_LINE:
-        raise ConsoleError(
-            f"console line {number}: record of {len(match[0])} characters, longer than {MAX_LINE}"
+        raise _error(
+            match.string, match.start(), f"record of {len(match[0])} characters, longer than {MAX_LINE}"
         )
-    return Record(int(match["seq"]), match["type"], match["fields"], number)
+    return _record(match, line)
 
 
-def _wrong_crc(match: re.Match[str], number: int, nonce: str) -> ConsoleError:
+def _record(match: re.Match[bytes], line: int) -> Record:
+    record_type = sys.intern(match["type"].decode("ascii"))  # there are few types, and many records
+    return Record(int(match["sequence"]), record_type, match["words"].decode("ascii"), line)
+
+
+def _wrong_crc(match: re.Match[bytes], line: int, nonce: str) -> ConsoleError:
     """A record that is damaged, or sound in the run that its own nonce names."""
-    record = Record(int(match["seq"]), match["type"], match["fields"], number)
-    foreign = record.fields.get("nonce", nonce)
-    if foreign != nonce and crc(match["text"], foreign) == match["crc"]:
+    foreign = _record(match, line).fields.get("nonce", nonce)
+    if foreign != nonce and crc(match["text"].decode("ascii"), foreign) == match["crc"].decode("ascii"):
         return ConsoleError(
             f"the console belongs to another run: nonce {foreign}, not {nonce}", hint=_EARLIER_IMAGE
         )
-    return ConsoleError(f"console line {number}: wrong CRC in record {match[0]!r}")
+    return _error(match.string, match.start(), f"wrong CRC in record {_shown(match[0])!r}", _DAMAGED)
+
+
+def _damaged(text: bytes, at: int) -> ConsoleError:
+    """A record begins here, and is none."""
+    record, *_ = text[at : at + _EVIDENCE_BYTES].split(b"\n", 1)
+    return _error(text, at, f"damaged record {_shown(record)!r}", _DAMAGED)
+
+
+def _out_of_order(record: Record, due: int, match: re.Match[bytes]) -> ConsoleError:
+    again = " again" if record.sequence < due else ""
+    what = f"record {record.sequence} came{again} where record {due} was due"
+    return _error(match.string, match.start(), what, _AGAIN if again else _DAMAGED)
 
 
 def _reports_exception(record: Record) -> bool:
@@ -161,15 +173,15 @@ def _reports_exception(record: Record) -> bool:
     return record.type == "fault" and record.fields.get("kind") == "exception"
 
 
-def _check_ends(records: list[Record], lines: list[str]) -> None:
+def _check_ends(records: list[Record], text: bytes) -> None:
     if not records:
-        raise ConsoleError("the console holds no record", evidence=_tail(lines))
+        raise ConsoleError("the console holds no record", evidence=_tail(text))
     if records[0].type != "hello":
-        raise ConsoleError(f"the first record is {records[0].type!r}, not 'hello'", evidence=_tail(lines))
+        raise ConsoleError(f"the first record is {records[0].type!r}, not 'hello'", evidence=_tail(text))
     if records[-1].type != "bye":
         raise ConsoleError(
             f"the console ends after record {records[-1].sequence} ({records[-1].type!r}), before 'bye'",
-            evidence=_tail(lines),
+            evidence=_tail(text),
         )
 
 
@@ -178,5 +190,23 @@ def _check_build(hello: Record, build: str) -> None:
         raise ConsoleError(f"the board ran image {hello.text('build')}, not {build}", hint=_EARLIER_IMAGE)
 
 
-def _tail(lines: list[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if line.strip())[-_EVIDENCE_LINES:]
+def _error(text: bytes, at: int, what: str, hint: str = "") -> ConsoleError:
+    """What is wrong at an offset of the console: names its line, and shows it with those before."""
+    line_end = text.find(b"\n", at)
+    seen = text[:line_end] if line_end >= 0 else text
+    line = text.count(b"\n", 0, at) + 1
+    return ConsoleError(f"console line {line}: {what}", hint=hint, evidence=_tail(seen))
+
+
+def _tail(text: bytes) -> tuple[str, ...]:
+    lines = text[-_EVIDENCE_BYTES:].split(b"\n")
+    return tuple(_shown(line) for line in lines if line.strip())[-_EVIDENCE_LINES:]
+
+
+def _shown(line: bytes) -> str:
+    """A line as it is quoted: no longer than a record."""
+    return _printable(line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + b"...")
+
+
+def _printable(text: bytes | bytearray) -> str:
+    return text.decode("ascii", errors="backslashreplace")
