@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +115,30 @@ def test_a_comparison_on_the_stand_in_passes(installed):
     assert code == 0, text
     assert "board corstone-1000-a320 (fvp)" in text
     assert "those of Arm's model, and no hardware's time" in text
+
+
+def test_a_comparison_runs_from_meta_arms_configuration(installed, tmp_path):
+    images = installed()
+    image = "corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic"
+    terminals = {"default": "host_terminal_0", "tf-a": "host_terminal_1", "se": "secenc_terminal"}
+    conf = {
+        "provider": "fvp-corstone1000-a320-native",
+        "fvp-bindir": str(tmp_path / "fvp"),
+        "exe": Path(os.environ["FVP_CORSTONE1000"]).name,
+        "parameters": {
+            "se.trustedBootROMloader.fname": "trusted-firmware-m/bl1.bin",
+            "board.msd_mmc.p_mmc_file": image,
+            "board.msd_mmc_2.p_mmc_file": "esp.wic",
+            "board.hostbridge.userNetPorts": "2222=22",
+        },
+        "data": [f"board.flash0={image}@0x68000000"],
+        "applications": {},
+        "terminals": {f"{'se' if role == 'se' else 'host'}.{name}": role for role, name in terminals.items()},
+        "args": [],
+        "consoles": terminals,
+        "env": {},
+    }
+    (images / "machine.fvpconf").write_text(json.dumps(conf))
+    code, text = harness("compare", "ds_cnn", "--board", str(images / "machine.fvpconf"), "--modes", "driver")
+    assert code == 0, text
+    assert "board machine.fvpconf (fvp)" in text
