@@ -134,7 +134,7 @@ class Board:
         ]
         loads = [part for each in data for part in ("--data", each)]
         application = ("-a", str(image)) if self.config.entry.start == "application" else ()
-        quiet = ("-q",) if self.config.executable == BUILT_IN else ()
+        quiet = ("-q",) if self.config.source == "simulator" else ()
         return (*program, *options, *loads, *quiet, *application, *self.config.arguments)
 
     def _run_on_stdout(self, image: Path, on_line: Callable[[bytes], None]) -> BoardRun:
@@ -161,19 +161,20 @@ class Board:
         with open_session(
             partial(self.start, launch), self.config, folder, watch, self._log_folder()
         ) as session:
+            closed: ClosedError | None = None
             try:
                 boot(session)
                 for line in session.lines():
                     on_line(line)
-            except ClosedError:
-                if status := session.ended():
-                    raise self._died(status, session.journal) from None
-                raise
+            except ClosedError as error:
+                closed = error  # whatever the model says of its end explains more
             status = session.ended()
         watch.hear_the_rest()
         watch.checker(session.journal)()
         if status:
             raise self._died(status, session.journal)
+        if closed is not None:
+            raise closed
         # A UART may be copied to the program's output as well: its records count once.
         program = session.journal.of(PROGRAM_CONSOLE).splitlines(keepends=True)
         said = b"".join(line for line in program if not line.startswith(RECORD_START))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from harness.boards.config import BoardConfig
 from harness.console.journal import Journal
+from harness.console.text import plain
 from harness.errors import BoardError
 
 # A model's words when it stops at --timelimit, --cpulimit, --simlimit or --cyclelimit. Its status is 0 then.
@@ -34,15 +35,15 @@ class Watch:
         self._deaths = re.compile("|".join(f"(?:{text})" for text in config.deaths) or r"(?!)")
         self._harmless = re.compile("|".join(f"(?:{text})" for text in config.harmless) or r"(?!)")
         self._landmarks = tuple((mark, re.compile(mark.text)) for mark in config.landmarks)
-        self._unfinished: dict[str, tuple[str, float]] = {}  #: by console, and since when
+        self._unfinished: dict[str, tuple[bytes, float]] = {}  #: by console, and since when
         self._death: Death | None = None
         self.limit = ""  #: why the model stopped by itself; empty while it has not said so
         self.phase = ""  #: what was last reached
 
     def hear(self, console: str, data: bytes) -> None:
         """Look at output, line by line; the last line waits for what may follow."""
-        text = self._unfinished.get(console, ("", 0.0))[0] + data.decode("ascii", errors="replace")
-        *lines, rest = text.replace("\r", "\n").split("\n")
+        text = self._unfinished.get(console, (b"", 0.0))[0] + data
+        *lines, rest = text.replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._look(console, line)
         self._unfinished[console] = rest[-_LONGEST_LINE:], time.monotonic()
@@ -74,7 +75,8 @@ class Watch:
 
         return check
 
-    def _look(self, console: str, line: str) -> None:
+    def _look(self, console: str, data: bytes) -> None:
+        line = plain(data).decode("ascii", errors="replace")
         if self._death is None and self._deaths.search(line) and not self._harmless.search(line):
             self._death = Death(console, line.strip())
         if not self.limit and (match := _LIMIT.search(line)):

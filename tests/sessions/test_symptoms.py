@@ -26,6 +26,7 @@ HARMLESS = (
     Symptom.SURVIVING_CHILD,
     Symptom.CHATTY,
     Symptom.TELNET_BYTES,
+    Symptom.TELNET_NOISE,
     Symptom.ANSI,
     Symptom.BARE_CR,
     Symptom.SPLIT_UTF8,
@@ -63,7 +64,6 @@ BROKEN = {
     Symptom.EXIT_CODE_LOST: "damaged record|ends after record",
     Symptom.TAIL_LOST: "damaged record|ends after record",
 }
-NOT_YET = {Symptom.TELNET_NOISE: "telnet commands within a line are not taken out of it"}
 NOT_STARTED = {Symptom.RENAMED_PARAMETER: "board.xnvm_size"}
 DEADLINES = {
     Symptom.MISSING_PORT: {"start_seconds": 2},
@@ -84,18 +84,11 @@ def cases(symptoms: Mapping[Symptom, str]) -> list[Any]:
 
 
 def test_every_symptom_has_its_verdict():
-    assert {*HARMLESS, *FATAL, *BROKEN, *NOT_STARTED, *NOT_YET} == set(Symptom)
+    assert {*HARMLESS, *FATAL, *BROKEN, *NOT_STARTED} == set(Symptom)
 
 
 @pytest.mark.parametrize(("symptom", "_said"), cases(dict.fromkeys(HARMLESS, "")))
 def test_what_is_harmless_changes_no_record(run_on, sound, symptom, _said):
-    assert run_on(symptom) == sound
-
-
-@pytest.mark.proof
-@pytest.mark.xfail(raises=BoardError, reason="; ".join(NOT_YET.values()))
-@pytest.mark.parametrize("symptom", NOT_YET)
-def test_what_ought_to_be_harmless_changes_no_record(run_on, sound, symptom):
     assert run_on(symptom) == sound
 
 
