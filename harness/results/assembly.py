@@ -28,11 +28,14 @@ from harness.results.run_record import (
 from harness.results.stages import Stages
 
 _FAULT_KEYS = frozenset({"cell", "slot", "index", "kind"})
+_LEAST_RECORDS = 3  #: hello, clock and bye
 _BETWEEN_CELLS = ("fault", "calibration", "places")
 
 
 def assemble(transcript: Transcript, plan: Plan) -> RunRecord:
     """The run record of a plan's transcript. Raises ConsoleError where it does not follow the plan."""
+    if len(transcript.records) < _LEAST_RECORDS:
+        raise ConsoleError(f"the run spoke {len(transcript.records)} records, and not even its clock")
     hello, clock, *body, bye = transcript.records
     if clock.type != "clock":
         raise ConsoleError(f"console line {clock.line}: record {clock.type!r} where 'clock' was due")

@@ -205,13 +205,16 @@ CONSOLE_DEFECTS = {
     "one output byte flipped": ("sed 's/ b64=./ b64=A/'", ConsoleError, "wrong CRC"),
     "silence": ("cat > /dev/null", ConsoleError, "holds no record"),
 }
-# Gives the first record another nonce, and the CRC that goes with it.
+# Gives the run another nonce, and its records the CRCs that go with it.
 FORGE = """
 import re, sys, zlib
+nonce = ''
 for line in sys.stdin:
     forged = re.sub('nonce=[0-9a-f]{4}', 'nonce=ffff', line.rstrip())
     text = forged[:forged.rindex(' *')] if ' *' in forged else forged
-    print(f'{text} *{zlib.crc32(text.encode()):08x}')
+    found = re.search('nonce=([0-9a-f]+)', text)
+    nonce = found[1] if found else nonce
+    print(f'{text} *{zlib.crc32(text.encode(), zlib.crc32(nonce.encode())):08x}')
 """
 
 

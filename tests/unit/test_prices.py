@@ -89,7 +89,7 @@ def records() -> list[Record]:
 
 
 def test_the_prices_are_what_the_measurements_were_made_of(records: list[Record]) -> None:
-    prices = prices_from(Transcript(tuple(records), ())).instructions
+    prices = prices_from(Transcript(tuple(records), "")).instructions
     assert prices == pytest.approx({count: COST[count] for count in COUNTS if count != "inferences"})
 
 
@@ -97,11 +97,11 @@ def test_the_prices_are_what_the_measurements_were_made_of(records: list[Record]
 def test_a_measurement_that_is_missing_is_an_error(records: list[Record], operation: str) -> None:
     left = tuple(record for record in records if record.text("operation") != operation)
     with pytest.raises(ConsoleError, match=f"did not measure '{operation}'"):
-        prices_from(Transcript(left, ()))
+        prices_from(Transcript(left, ""))
 
 
 def test_a_slope_needs_two_sizes(records: list[Record]) -> None:
     left = tuple(record for record in records if record.text("operation") != "copy")
     once = measurement("copy", 4096, {"copied": 4096})
     with pytest.raises(ConsoleError, match="'copy' at one size only"):
-        prices_from(Transcript((*left, *once), ()))
+        prices_from(Transcript((*left, *once), ""))
