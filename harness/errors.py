@@ -2,6 +2,7 @@
 
     HarnessError
     ├── UsageError       the caller's input is wrong: unknown model, mode or key
+    │   └── UnlikeResults    two results that must not be held against each other
     ├── ModelError       the model cannot be run: compiler crash, operator left on the CPU, wrong MAC count
     ├── BuildError       the toolchain is missing or failed
     ├── BoardError       the board could not be used: missing, died, timed out, busy
@@ -47,6 +48,10 @@ class UsageError(HarnessError):
     """The caller's input is wrong; the message says what is allowed."""
 
     exit_code = ExitCode.USAGE
+
+
+class UnlikeResults(UsageError):
+    """Results of unlike sources, MAC counts, compilers, models or versions; the message says which."""
 
 
 class ModelError(HarnessError):
