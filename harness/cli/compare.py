@@ -57,7 +57,8 @@ class _Typed(click.Command):
     "implementations",
     multiple=True,
     metavar="NAME=DIR",
-    help="A driver in place of ours; repeatable: each is held against the first.",
+    help="A driver in place of ours; repeatable: each is held against the first. "
+    "On a board that boots Linux, NAME=COMMAND of a runner.",
 )
 @click.option(
     "--npu-checks", is_flag=True, help="Check the NPU's command streams for misuse of memory (simulator)."
@@ -99,13 +100,17 @@ def compare_command(
     """
     from rich.console import Console
 
+    from harness.boards.config import load_board
     from harness.cli.progress import showing_progress
+    from harness.cli.runners import compare_on_linux
     from harness.cli.table import WIDTH, print_report
     from harness.models.catalog import REFERENCE_NETWORKS
     from harness.pipeline import compare_models
     from harness.plan import Scratch, Zeroing
     from harness.settings import Load
 
+    if load_board(chosen["board"]).linux is not None:
+        return compare_on_linux(context, models, inferences, chosen)
     load = Load(inferences, copies, Scratch(scratch), Zeroing(zeroing))
     settings = settings_from(modes, {**chosen, "load": load})
     files = report_files({"json": json, "html": html, "markdown": markdown, "junit": junit})
