@@ -5,13 +5,15 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from harness.build.elf import read_elf
 from harness.build.image import build_image
 from harness.console.protocol import Transcript, parse_console
 from harness.models.catalog import ModelSource
-from harness.models.compiled import CompiledModel
+from harness.models.compiled import CompiledModel, Tensor
+from harness.models.history import histories
 from harness.models.inputs import InputSet, standard_inputs
 from harness.models.reference import reference_outputs
 from harness.models.vela import compile_model
@@ -45,11 +47,12 @@ class Prepared:
     compiled: CompiledModel
     inputs: tuple[InputSet, ...]
     reference: Reference
+    histories: int = 0  #: as PlannedModel has it
 
     @property
     def planned(self) -> PlannedModel:
         """The model as a plan takes it."""
-        return PlannedModel(self.compiled, self.inputs)
+        return PlannedModel(self.compiled, self.inputs, self.histories)
 
 
 def no_progress(model: str, step: str) -> None:
@@ -62,12 +65,24 @@ def prepare(source: ModelSource, settings: Settings, progress: Progress = no_pro
     compiled = compile_model(source, settings.compile_options(source))
     inputs = standard_inputs(compiled)
     progress(source.name, "reference")
+    if compiled.variables and settings.load.keep_state:
+        return prepare_histories(compiled, histories(inputs, SEQUENCE, settings.load.inferences))
     return Prepared(compiled, inputs, reference_for(compiled, inputs))
 
 
-def reference_for(compiled: CompiledModel, inputs: tuple[InputSet, ...]) -> Reference:
-    """What the oracle says of a model's inputs, by their labels."""
-    result = reference_outputs(compiled, inputs)
+def prepare_histories(compiled: CompiledModel, histories: Sequence[tuple[InputSet, ...]]) -> Prepared:
+    """A model that goes on from each inference to the next; the oracle goes through each history alone."""
+    told = [reference_for(compiled, history, keep_state=True) for history in histories]
+    digests = {label: each for one in told for label, each in (one.digests or {}).items()}
+    reference = replace(told[0], digests=None if told[0].digests is None else digests)
+    return Prepared(compiled, tuple(chain.from_iterable(histories)), reference, len(histories))
+
+
+def reference_for(
+    compiled: CompiledModel, inputs: tuple[InputSet, ...], *, keep_state: bool = False
+) -> Reference:
+    """What the oracle says of a model's inputs, by their labels; with `keep_state`, of each after the last."""
+    result = reference_outputs(compiled, inputs, keep_state=keep_state)
     if result.digests is None:
         return Reference(result.oracle, None, result.reason)
     return Reference(
@@ -123,6 +138,7 @@ def examine(
         plan_loaded(loaded, settings.modes, SEQUENCE, settings.load.inferences),
         scratch=settings.load.scratch,
         zeroing=settings.load.zeroing,
+        keep_state=settings.load.keep_state,
         failures=failures,
     )
     runs = _runs(plan, settings)
@@ -132,16 +148,20 @@ def examine(
     for model in models:
         number = plan.models.index(model.planned)
         own = [run.of_model(number) for run in runs]
-        needs = needs_of(model.compiled, plan.scratch)
+        needs = needs_of(model.compiled, plan.scratch, keep_state=plan.keep_state)
         comparison = compare(own[0], model.reference, settings.board.npu.clock_hz, injected, needs)
         findings = (
             *comparison.findings,
             *coherency(number),
-            *npu_check_findings(checks, runs[0], number, model.compiled.inputs),
+            *npu_check_findings(checks, runs[0], number, _written_by_cpu(model.compiled)),
             *_state(own, model.reference),
         )
         outcomes.append((own[0], replace(comparison, findings=findings)))
     return tuple(outcomes)
+
+
+def _written_by_cpu(compiled: CompiledModel) -> tuple[Tensor, ...]:
+    return *compiled.inputs, *compiled.variables
 
 
 def _runs(plan: Plan, settings: Settings) -> list[RunRecord]:

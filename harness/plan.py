@@ -149,6 +149,23 @@ class PlannedModel:
 
     compiled: CompiledModel
     inputs: tuple[InputSet, ...]
+    histories: int = 0
+    """How many histories (see harness/models/history.py) the input sets are: equally long, one after another.
+
+    0: they are independent of each other, and may come in any order.
+    """
+
+    def input_of(self, slot: int, turn: int, sequence: Sequence[int]) -> int:
+        """The input set of an inference: which of the model in `slot`, counted from 0.
+
+        Raises UsageError for a turn behind the end of the model's histories.
+        """
+        if not self.histories:
+            return (sequence[turn % len(sequence)] + slot) % len(self.inputs)
+        length = len(self.inputs) // self.histories
+        if turn >= length:
+            raise UsageError(f"{self.compiled.name} is fed histories of {length} inferences, not of more")
+        return slot % self.histories * length + turn
 
 
 @dataclass(frozen=True)
@@ -220,6 +237,7 @@ class Plan:
     zeroing: Zeroing = Zeroing.KERNEL
     shared_io: bool = False  #: the inputs and outputs of a model lie in one memory, mapped as one
     poison: bool = True  #: outputs are overwritten before each inference, to see that it writes them
+    keep_state: bool = False  #: variables go on from one inference to the next; else each starts anew
     failures: tuple[Failure, ...] = ()
     misalign_stream: bool = False  #: move command streams off the alignment that the NPU needs
 
@@ -254,7 +272,7 @@ def plan_loaded(
     slots = tuple(distinct.index(model) for model in models)
     count = len(sequence) if inferences is None else inferences
     jobs = tuple(
-        Job(slot, (sequence[turn % len(sequence)] + slot) % len(model.inputs))
+        Job(slot, model.input_of(slot, turn, sequence))
         for turn in range(count)
         for slot, model in enumerate(models)
     )

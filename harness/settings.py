@@ -26,6 +26,7 @@ class Load:
     copies: int = 1  #: how often each model is loaded at once
     scratch: Scratch = Scratch.BUFFER
     zeroing: Zeroing = Zeroing.KERNEL
+    keep_state: bool = False  #: variables go on from one inference to the next; else each starts anew
 
 
 @dataclass(frozen=True)

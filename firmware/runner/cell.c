@@ -5,6 +5,7 @@
 #include "platform/cache.h"
 #include "runner/execution.h"
 #include "runner/report.h"
+#include "runner/steps.h"
 
 #define POISON 0xa5 /* nothing that a sound inference leaves in an output */
 
@@ -92,8 +93,9 @@ static struct outcome run_and_report(struct cell *cell, enum plan_stage stage, s
     return outcome;
 }
 
-/* Make `execution` the model of a slot, initialised; `reported` has room for its input sets. */
-static void load(struct cell *cell, size_t slot, struct plan_reported *reported, struct execution *execution)
+/* Make `execution` the model of a slot, initialised; there is room for its input sets and its variables. */
+static void load(struct cell *cell, size_t slot, struct plan_reported *reported, uint8_t *state,
+                 struct execution *execution)
 {
     const struct plan_model *model = &plan.models[cell->plan->models[slot]];
 
@@ -106,7 +108,11 @@ static void load(struct cell *cell, size_t slot, struct plan_reported *reported,
         .outputs = plan.outputs,
         .timeout_ms = plan.inference_timeout_ms,
         .reported = reported,
+        .state = state,
     };
+    if (model->state_size != 0) {
+        memcpy(state, model->initial_state, model->state_size);
+    }
     for (size_t i = 0; i < model->input_set_count; i++) {
         reported[i].is_known = false;
     }
@@ -115,15 +121,31 @@ static void load(struct cell *cell, size_t slot, struct plan_reported *reported,
     execution->is_initialised = run_and_report(cell, PLAN_INITIALISE, execution).failed == NULL;
 }
 
+/* Fill a scratch buffer, but for the state that stays in it. */
+static void poison_scratch(struct execution *execution)
+{
+    bool has_state = plan.keep_state && execution->model->variable_count != 0;
+
+    /* No failure is injected here, and memory that could be mapped for an inference can be mapped again. */
+    if (has_state) {
+        (void)step_save_state(execution);
+    }
+    ethosu_batch_fill(&execution->scratch, POISON);
+    if (has_state) {
+        (void)step_write_state(execution);
+    }
+}
+
 /* Overwrite the outputs, so that an inference that does not write them is seen. */
 static void poison_outputs(struct execution *execution)
 {
     const struct plan_model *model = execution->model;
-    struct ethosu_batch *batch = model->io_is_in_scratch ? &execution->scratch : &execution->output_batch;
 
     memset(execution->outputs, POISON, ethosu_batch_bytes(model->output_sizes, model->output_count));
-    if (batch->device != NULL) {
-        ethosu_batch_fill(batch, POISON);
+    if (model->io_is_in_scratch && execution->scratch.device != NULL) {
+        poison_scratch(execution);
+    } else if (execution->output_batch.device != NULL) {
+        ethosu_batch_fill(&execution->output_batch, POISON);
     }
 }
 
@@ -167,10 +189,12 @@ static void unload(struct cell *cell, struct execution *execution)
 static void run_slots(struct cell *cell)
 {
     struct plan_reported *reported = plan.reported;
+    uint8_t *state = plan.states;
 
     for (size_t slot = 0; slot < cell->plan->slot_count; slot++) {
-        load(cell, slot, reported, &plan.slots[slot]);
+        load(cell, slot, reported, state, &plan.slots[slot]);
         reported += plan.slots[slot].model->input_set_count;
+        state += plan.slots[slot].model->state_size;
     }
     for (size_t index = 0; index < cell->plan->job_count; index++) {
         run_job(cell, index);

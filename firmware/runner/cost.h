@@ -33,6 +33,7 @@ enum cost_record {
     row(COST_PHASES, "read_outputs", meter_instructions(PHASE_READ_OUTPUTS))                                 \
     row(COST_PHASES, "release", meter_instructions(PHASE_RELEASE))                                           \
     row(COST_PHASES, "sram_clear", meter_instructions(PHASE_SRAM_CLEAR))                                     \
+    row(COST_PHASES, "state", meter_instructions(PHASE_STATE))                                               \
     row(COST_COUNTS, "networks", device->counts.networks)                                                    \
     row(COST_COUNTS, "buffers", device->counts.buffers)                                                      \
     row(COST_COUNTS, "inferences", device->counts.inferences)                                                \

@@ -45,6 +45,7 @@ struct execution {
     struct ethosu_inference inference;
     struct places places;
     struct places reported_places;
+    uint8_t *state; /* what the next inference finds in its variables, unless they stay in scratch memory */
 };
 
 #endif

@@ -16,6 +16,9 @@ enum {
     USES_SRAM = 1 << 7,
     IO_IN_BUFFERS = 1 << 8,
     IO_IN_SCRATCH = 1 << 9,
+    STATE_STAYS = 1 << 10,
+    STATE_WRITTEN = 1 << 11,
+    STATE_SAVED = 1 << 12,
 };
 
 static const struct step initialise[] = {
@@ -26,6 +29,7 @@ static const struct step initialise[] = {
     {"weights", PHASE_CREATE, step_create_weights, DRIVER_PERSISTENT | HAS_WEIGHTS},
     {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER | IO_IN_BUFFERS},
     {"scratch", PHASE_CREATE, step_create_shared_scratch, DRIVER_PERSISTENT | SCRATCH_BUFFER | IO_IN_SCRATCH},
+    {"write_state", PHASE_STATE, step_write_state, STATE_STAYS},
     {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
     {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
 };
@@ -43,6 +47,7 @@ static const struct step infer[] = {
     {"scratch", PHASE_CREATE, step_create_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER | IO_IN_BUFFERS},
     {"scratch", PHASE_CREATE, step_create_shared_scratch, DRIVER_PER_INFERENCE | SCRATCH_BUFFER | IO_IN_SCRATCH},
     {"scratch", PHASE_CREATE, step_take_scratch, SCRATCH_TEMPORARY},
+    {"write_state", PHASE_STATE, step_write_state, STATE_WRITTEN},
     {"inputs", PHASE_CREATE, step_create_inputs, DRIVER_PER_INFERENCE | IO_IN_BUFFERS},
     {"rewind_inputs", PHASE_WRITE_INPUTS, step_rewind_inputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
     {"write_inputs", PHASE_WRITE_INPUTS, step_write_inputs, IO_IN_BUFFERS},
@@ -50,6 +55,7 @@ static const struct step infer[] = {
     {"outputs", PHASE_CREATE, step_create_outputs, DRIVER_PER_INFERENCE | IO_IN_BUFFERS},
     {"submit", PHASE_SUBMIT, step_submit, ALWAYS},
     {"wait", PHASE_WAIT, step_wait, ALWAYS},
+    {"save_state", PHASE_STATE, step_save_state, STATE_SAVED},
     {"sram_clear", PHASE_SRAM_CLEAR, step_clear_sram, USES_SRAM},
     {"rewind_outputs", PHASE_READ_OUTPUTS, step_rewind_outputs, DRIVER_PERSISTENT | IO_IN_BUFFERS},
     {"read_outputs", PHASE_READ_OUTPUTS, step_read_outputs, IO_IN_BUFFERS},
@@ -90,11 +96,28 @@ static unsigned io_conditions_of(const struct plan_cell *cell, const struct plan
     return conditions;
 }
 
+/*
+ * What is done for variables. Those that are to be kept stay where they are in scratch memory that outlives
+ * the inference; elsewhere they are saved after it, and put back before the next one.
+ */
+static unsigned state_conditions_of(const struct plan_cell *cell, const struct plan_model *model)
+{
+    if (model->variable_count == 0) {
+        return 0;
+    }
+    if (!plan.keep_state) {
+        return STATE_WRITTEN;
+    }
+    bool stays = cell->driver == PLAN_PERSISTENT && !plan.scratch_is_temporary;
+    return stays ? STATE_STAYS : STATE_WRITTEN | STATE_SAVED;
+}
+
 static unsigned conditions_of(const struct plan_cell *cell, const struct plan_model *model)
 {
     unsigned conditions = cell->driver == PLAN_PERSISTENT ? DRIVER_PERSISTENT : DRIVER_PER_INFERENCE;
 
     conditions |= io_conditions_of(cell, model);
+    conditions |= state_conditions_of(cell, model);
     conditions |= model->weights_size != 0 ? HAS_WEIGHTS : 0;
     conditions |= model->scratch_fast_size != 0 ? USES_SRAM : 0;
     if (model->scratch_size != 0) {

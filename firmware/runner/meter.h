@@ -18,6 +18,7 @@ enum phase {
     PHASE_READ_OUTPUTS,
     PHASE_RELEASE,
     PHASE_SRAM_CLEAR,
+    PHASE_STATE,
     PHASE_COUNT,
 };
 

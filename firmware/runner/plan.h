@@ -29,6 +29,11 @@ struct plan_model {
     const size_t *output_offsets;
     const uint8_t *const *input_sets; /* input_count tensors for each set, one set after the other */
     size_t input_set_count;
+    const size_t *variable_sizes; /* of memory that is kept between inferences; NULL when there is none */
+    const size_t *variable_offsets; /* bytes from the start of the scratch memory, where they all lie */
+    size_t variable_count;
+    const uint8_t *initial_state; /* what the variables start from, one after the other */
+    size_t state_size;
 };
 
 enum plan_lifetime {
@@ -84,12 +89,14 @@ struct plan {
     struct execution *slots;        /* room for those of any one cell */
     struct plan_reported *reported; /* room for the input sets of all slots of any one cell */
     uint8_t *outputs;               /* room for the outputs of any one model */
+    uint8_t *states;                /* room for the variables of all slots of any one cell */
     uint32_t inference_timeout_ms;  /* board time */
     size_t temp_limit;              /* bytes: max_size of the caching allocator */
     bool scratch_is_temporary;      /* scratch memory comes from the allocator, and is no buffer */
     bool io_is_shared;              /* inputs and outputs of a model lie in one memory */
     bool zero_on_destroy;           /* see struct ethosu_platform */
     bool poison;                    /* outputs are overwritten before each inference */
+    bool keep_state; /* variables are what the inference before has left, and not their initial values */
 };
 
 extern const struct plan plan;

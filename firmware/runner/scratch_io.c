@@ -1,7 +1,6 @@
 /* Steps of models whose inputs and outputs lie in scratch memory, as those of ExecuTorch do. */
-#include "platform/bytes.h"
-#include "platform/cache.h"
 #include "runner/execution.h"
+#include "runner/scratch_access.h"
 #include "runner/staging.h"
 #include "runner/steps.h"
 
@@ -25,50 +24,6 @@ enum ethosu_error step_create_shared_scratch(struct execution *execution)
     return error;
 }
 
-/* Temporary scratch memory is the CPU's own: it needs no mapping, and nobody else looks after its caches. */
-static void write_temporary(struct execution *execution, size_t offset, const void *from, size_t size)
-{
-    void *to = (void *)(execution->temporary_scratch + offset);
-
-    staging_copy(execution, to, from, size);
-    execution->device->counts.cleaned += cache_clean(to, size);
-}
-
-static void read_temporary(struct execution *execution, size_t offset, void *to, size_t size)
-{
-    void *from = (void *)(execution->temporary_scratch + offset);
-
-    execution->device->counts.invalidated += cache_invalidate(from, size);
-    staging_copy(execution, to, from, size);
-}
-
-static enum ethosu_error write_buffer(struct execution *execution, size_t offset, const void *from, size_t size)
-{
-    enum ethosu_error error = staging_begin_access(execution, &execution->scratch);
-
-    if (error != ETHOSU_OK) {
-        return error;
-    }
-    ethosu_buffer_seek(&execution->scratch, 0, offset);
-    error = ethosu_buffer_write(&execution->scratch, 0, from, size);
-    enum ethosu_error end = staging_end_access(execution, &execution->scratch);
-    return error == ETHOSU_OK ? end : error;
-}
-
-static enum ethosu_error read_buffer(struct execution *execution, size_t offset, void *to, size_t size)
-{
-    enum ethosu_error error = staging_begin_access(execution, &execution->scratch);
-
-    if (error != ETHOSU_OK) {
-        return error;
-    }
-    ethosu_buffer_seek(&execution->scratch, 0, offset);
-    error =
-        ethosu_buffer_read(&execution->scratch, 0, to, size) == size ? ETHOSU_OK : ETHOSU_SHORT_READ;
-    enum ethosu_error end = staging_end_access(execution, &execution->scratch);
-    return error == ETHOSU_OK ? end : error;
-}
-
 static enum ethosu_error write_input(struct execution *execution, size_t index)
 {
     size_t offset = execution->model->input_offsets[index];
@@ -80,11 +35,7 @@ static enum ethosu_error write_input(struct execution *execution, size_t index)
         return error;
     }
     staging_copy(execution, staging, execution->inputs[index], size);
-    if (execution->temporary_scratch != 0) {
-        write_temporary(execution, offset, staging, size);
-        return ETHOSU_OK;
-    }
-    return write_buffer(execution, offset, staging, size);
+    return scratch_write(execution, offset, staging, size);
 }
 
 enum ethosu_error step_write_inputs_to_scratch(struct execution *execution)
@@ -107,11 +58,7 @@ static enum ethosu_error read_output(struct execution *execution, size_t index, 
     if (error != ETHOSU_OK) {
         return error;
     }
-    if (execution->temporary_scratch != 0) {
-        read_temporary(execution, offset, staging, size);
-    } else {
-        error = read_buffer(execution, offset, staging, size);
-    }
+    error = scratch_read(execution, offset, staging, size);
     if (error == ETHOSU_OK) {
         staging_copy(execution, to, staging, size);
     }

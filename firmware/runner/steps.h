@@ -49,4 +49,11 @@ enum ethosu_error step_create_shared_scratch(struct execution *execution);
 enum ethosu_error step_write_inputs_to_scratch(struct execution *execution);
 enum ethosu_error step_read_outputs_from_scratch(struct execution *execution);
 
+/*
+ * Variables: write what the next inference starts from into scratch memory, and take what the last one has
+ * left there.
+ */
+enum ethosu_error step_write_state(struct execution *execution);
+enum ethosu_error step_save_state(struct execution *execution);
+
 #endif

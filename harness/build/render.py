@@ -82,6 +82,9 @@ class _ModelTable:
     input_offsets: tuple[int, ...]
     output_offsets: tuple[int, ...]
     input_sets: tuple[tuple[str, tuple[str, ...]], ...]  #: label, and a symbol for each input tensor
+    variable_sizes: tuple[int, ...]
+    variable_offsets: tuple[int, ...]
+    initial_state: str
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ class _Room:
     output_bytes: int
     slots: int
     input_sets: int
+    state_bytes: int
 
 
 def render(plan: Plan, board: BoardConfig) -> Rendered:
@@ -158,6 +162,10 @@ def _room(plan: Plan, models: Sequence[_ModelTable]) -> _Room:
         input_sets=max(
             (sum(len(models[model].input_sets) for model in cell.models) for cell in plan.cells), default=0
         ),
+        state_bytes=max(
+            (sum(sum(models[model].variable_sizes) for model in cell.models) for cell in plan.cells),
+            default=0,
+        ),
     )
 
 
@@ -200,6 +208,7 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
         blobs.append(Blob(f"model_{index}_{role}", data))
         return blobs[-1].symbol
 
+    state = b"".join(variable.initial for variable in compiled.variables)
     for inputs in planned.inputs:
         given, needed = [len(data) for data in inputs.tensors], [tensor.size for tensor in compiled.inputs]
         if given != needed:
@@ -225,16 +234,27 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
             )
             for number, inputs in enumerate(planned.inputs)
         ),
+        variable_sizes=tuple(variable.size for variable in compiled.variables),
+        variable_offsets=tuple(variable.offset for variable in compiled.variables),
+        initial_state=add("initial_state", state) if state else "NULL",
     )
 
 
 def _check_layout(compiled: CompiledModel) -> None:
-    """Inputs and outputs must lie where the runner puts them: in scratch, or in buffers of their own."""
+    """Inputs and outputs must lie where the runner puts them: in scratch, or in buffers of their own.
+
+    The CPU touches scratch memory only where inputs and outputs lie in it, so variables need them there.
+    """
     for kind, tensors in (("input", compiled.inputs), ("output", compiled.outputs)):
         if not tensors:
             raise ModelError(f"{compiled.name} has no {kind}, so nothing could be fed or compared")
+    if compiled.variables and not compiled.io_is_in_scratch:
+        raise ModelError(
+            f"{compiled.name} keeps variables between inferences, and its inputs or outputs do not lie in "
+            "scratch memory with them"
+        )
     if compiled.io_is_in_scratch:
-        for tensor in (*compiled.inputs, *compiled.outputs):
+        for tensor in (*compiled.inputs, *compiled.outputs, *compiled.variables):
             if tensor.offset + tensor.size > compiled.scratch_size:
                 raise ModelError(
                     f"{compiled.name}: tensor {tensor.name!r} of {tensor.size} bytes lies at offset "

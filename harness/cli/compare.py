@@ -53,6 +53,11 @@ class _Typed(click.Command):
     help="Clear destroyed objects, as the kernel does, or leave what they held.",
 )
 @click.option(
+    "--keep-state",
+    is_flag=True,
+    help="Let each inference go on with the variables that the one before has left; else they are reset.",
+)
+@click.option(
     "--implementation",
     "implementations",
     multiple=True,
@@ -85,6 +90,7 @@ def compare_command(
     together: bool,
     scratch: str,
     zeroing: str,
+    keep_state: bool,
     json: Path | None,
     html: Path | None,
     markdown: Path | None,
@@ -111,7 +117,7 @@ def compare_command(
 
     if load_board(chosen["board"]).linux is not None:
         return compare_on_linux(context, models, inferences, chosen)
-    load = Load(inferences, copies, Scratch(scratch), Zeroing(zeroing))
+    load = Load(inferences, copies, Scratch(scratch), Zeroing(zeroing), keep_state)
     settings = settings_from(modes, {**chosen, "load": load})
     files = report_files({"json": json, "html": html, "markdown": markdown, "junit": junit})
     with showing_progress() as progress:

@@ -9,12 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.errors import ModelError, UsageError
+from harness.models.optimised import ETHOS_U_OPERATOR
 from harness.models.pte import FILE_IDENTIFIER as PTE_IDENTIFIER
 from harness.models.reference_networks import NETWORKS, reference_network
 from harness.models.tflite_file import FILE_IDENTIFIER, read_tflite
 
 REFERENCE_NETWORKS = tuple(NETWORKS)  #: the names that need no path
-ETHOS_U_OPERATOR = "ethos-u"  #: the custom operator that Vela puts in place of what runs on the NPU
 _ZIP_MAGIC = b"PK\x03\x04"
 
 

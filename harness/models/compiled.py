@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NewType
 
 Bytes = NewType("Bytes", int)  #: a size in bytes
@@ -40,10 +40,18 @@ class Tensor:
 
 
 @dataclass(frozen=True)
+class Variable(Tensor):
+    """A tensor that an inference finds as the one before it has left it: the state of a recurrent layer."""
+
+    initial: bytes = field(kw_only=True)  #: what it holds before the first inference
+
+
+@dataclass(frozen=True)
 class CompiledModel:
     """A model compiled for one Ethos-U85 configuration.
 
     Its inputs and outputs lie in regions of their own (Vela `--separate-io-regions`), or all in scratch.
+    Variables lie in scratch.
     """
 
     name: str
@@ -58,6 +66,7 @@ class CompiledModel:
     vela_version: str  #: "" when a precompiled model does not say
     vela_options: tuple[str, ...]
     tflite: bytes | None  #: the uncompiled model, from which reference outputs come; None when precompiled
+    variables: tuple[Variable, ...] = ()
 
     @property
     def io_is_in_scratch(self) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from harness.cache import cached_folder, content_key
 from harness.errors import ModelError
-from harness.models.tflite_file import TfliteGraph, read_tflite
+from harness.models.tflite_file import RESOURCE, TfliteGraph, read_tflite
 from harness.processes import Finished, run_tool
 
 TIMEOUT_S = 300.0
@@ -46,10 +46,11 @@ def installed_version() -> str | None:
 
 
 def tflite_micro_outputs(
-    name: str, data: bytes, samples: Sequence[Sequence[bytes]]
+    name: str, data: bytes, samples: Sequence[Sequence[bytes]], *, keep_state: bool = False
 ) -> tuple[OutputBytes, ...]:
     """The outputs of the .tflite file `data` for each of `samples`, which hold one entry per network input.
 
+    Variables are reset before each sample, or, with `keep_state`, before the first one only.
     Raises UnsupportedNetworkError for an operator that tflite-micro lacks, and ModelError when it fails or
     crashes, or when a sample does not fit the network's inputs.
     """
@@ -57,8 +58,10 @@ def tflite_micro_outputs(
         return ()
     graph = read_tflite(name, data)
     arrays = _inputs(name, graph, samples)
-    key = content_key(_CACHE_SCHEMA, str(installed_version()), data, *(array.tobytes() for array in arrays))
-    entry = cached_folder("tflite-micro", key, lambda folder: _run(name, data, graph, arrays, folder))
+    resets = 1 if keep_state else len(samples)
+    contents = (data, *(array.tobytes() for array in arrays))
+    key = content_key(_CACHE_SCHEMA, str(installed_version()), str(resets), *contents)
+    entry = cached_folder("tflite-micro", key, lambda folder: _run(name, data, graph, arrays, resets, folder))
     columns = [np.load(entry / f"output{index}.npy") for index in range(len(graph.outputs))]
     return tuple(tuple(column[sample].tobytes() for column in columns) for sample in range(len(samples)))
 
@@ -78,14 +81,16 @@ def _inputs(name: str, graph: TfliteGraph, samples: Sequence[Sequence[bytes]]) -
     ]
 
 
-def _run(name: str, data: bytes, graph: TfliteGraph, arrays: Sequence[AnyArray], folder: Path) -> None:
+def _run(
+    name: str, data: bytes, graph: TfliteGraph, arrays: Sequence[AnyArray], resets: int, folder: Path
+) -> None:
     """Has the worker write the outputs into `folder`."""
     with tempfile.TemporaryDirectory(prefix="harness-oracle-") as scratch:
         model = Path(scratch) / "model.tflite"
         model.write_bytes(data)
         for index, array in enumerate(arrays):
             np.save(folder / f"input{index}.npy", array)
-        counts = (str(len(arrays)), str(len(graph.outputs)))
+        counts = (str(len(arrays)), str(len(graph.outputs)), str(resets))
         # -P keeps the worker's own folder out of the import path.
         command = [
             sys.executable,
@@ -105,8 +110,11 @@ def _run(name: str, data: bytes, graph: TfliteGraph, arrays: Sequence[AnyArray],
 
 
 def _arena_size(graph: TfliteGraph) -> int:
-    """Bytes enough for every tensor to have a place of its own twice over."""
-    tensors = (tensor for tensor in graph.tensors if tensor.data is None)
+    """Bytes enough for every tensor to have a place of its own twice over.
+
+    A resource has none; its variable is as large as the tensors that it is read to and assigned from.
+    """
+    tensors = (tensor for tensor in graph.tensors if tensor.data is None and tensor.dtype != RESOURCE)
     return 2 * sum(tensor.size for tensor in tensors) + _ARENA_SPARE_BYTES
 
 

@@ -39,8 +39,10 @@ class ReferenceResult:
     reason: str = ""  #: why nothing is compared
 
 
-def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> ReferenceResult:
-    """What each of `inputs` must give.
+def reference_outputs(
+    compiled: CompiledModel, inputs: Sequence[InputSet], *, keep_state: bool = False
+) -> ReferenceResult:
+    """What each of `inputs` must give; with `keep_state`, after those before it.
 
     Raises ModelError when tflite-micro fails on the network for another reason than an operator it lacks.
     """
@@ -52,7 +54,8 @@ def reference_outputs(compiled: CompiledModel, inputs: Sequence[InputSet]) -> Re
     if version is None:
         return _stored_reference(compiled.tflite, inputs)
     try:
-        outputs = tflite_micro_outputs(compiled.name, compiled.tflite, [each.tensors for each in inputs])
+        samples = [each.tensors for each in inputs]
+        outputs = tflite_micro_outputs(compiled.name, compiled.tflite, samples, keep_state=keep_state)
     except UnsupportedNetworkError as error:
         return ReferenceResult(NOT_COMPARED, None, reason=str(error))
     return ReferenceResult(f"tflite-micro {version}", tuple(map(output_digests, outputs)), outputs)

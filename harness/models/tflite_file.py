@@ -15,6 +15,8 @@ from harness.errors import ModelError
 from harness.models.compiled import Quantization
 
 FILE_IDENTIFIER = b"TFL3"  #: bytes 4 to 7 of every .tflite file
+RESOURCE = "resource"  #: type of the tensors that stand for a variable, and hold nothing themselves
+VARIABLE_OPERATOR = "VAR_HANDLE"  #: gives such a tensor for the variable of a name
 _TYPE_NAMES = {code: name.lower() for name, code in vars(tflite.TensorType).items() if isinstance(code, int)}
 _OPERATOR_NAMES = {code: name for name, code in vars(tflite.BuiltinOperator).items() if isinstance(code, int)}
 
@@ -32,6 +34,7 @@ class FileTensor:
     dtype: str  #: lower-case TFLite name, which is numpy's for all integer types
     quantization: Quantization | None  #: None without, or with one pair per channel
     data: bytes | None  #: contents of a constant
+    is_variable: bool = False  #: keeps what it holds from one inference to the next
 
     @property
     def element_size(self) -> int:
@@ -65,6 +68,13 @@ class TfliteGraph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     metadata: dict[str, bytes]
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether an inference depends on those before it: by variable tensors, or by resources."""
+        return any(tensor.is_variable for tensor in self.tensors) or any(
+            operator.name == VARIABLE_OPERATOR for operator in self.operators
+        )
 
     @cached_property
     def input_tensors(self) -> tuple[FileTensor, ...]:
@@ -114,6 +124,7 @@ def _read_tensor(model: Any, tensor: Any) -> FileTensor:
         dtype=_TYPE_NAMES[tensor.Type()],
         quantization=_read_quantization(tensor.Quantization()),
         data=_buffer(model, tensor.Buffer()),
+        is_variable=bool(tensor.IsVariable()),
     )
 
 

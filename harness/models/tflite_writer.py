@@ -14,10 +14,16 @@ import flatbuffers
 import numpy as np
 import tflite
 
-from harness.models.tflite_file import FILE_IDENTIFIER
+from harness.models.tflite_file import FILE_IDENTIFIER, RESOURCE
 
 _SCHEMA_VERSION = 3
-_TENSOR_TYPES = {"int8": tflite.TensorType.INT8, "int32": tflite.TensorType.INT32}
+_TENSOR_TYPES = {
+    "int8": tflite.TensorType.INT8,
+    "int16": tflite.TensorType.INT16,
+    "int32": tflite.TensorType.INT32,
+    RESOURCE: tflite.TensorType.RESOURCE,
+}
+_WIDEST_DEPRECATED_CODE = 127
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,12 @@ class TensorSpec:
 
     name: str
     shape: tuple[int, ...]
-    dtype: str  #: "int8" or "int32"
+    dtype: str  #: "int8", "int16", "int32", or "resource" for what a VAR_HANDLE gives
     scales: tuple[Fraction, ...] = ()
     zero_point: int = 0
     axis: int = 0
     data: bytes | None = None
+    is_variable: bool = False  #: keeps what it holds from one inference to the next
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,8 @@ class OperatorSpec:
     kind: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    options: Mapping[str, int | float | bool] = field(default_factory=dict)
+    options: Mapping[str, int | float | bool | str] = field(default_factory=dict)
+    intermediates: tuple[int, ...] = ()  #: tensors whose quantisation the operator takes for steps inside it
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,16 @@ class GraphSpec:
 
 OPERATORS: Mapping[str, tuple[str, int]] = {
     "ADD": ("AddOptions", 2),
+    "ASSIGN_VARIABLE": ("AssignVariableOptions", 1),
     "AVERAGE_POOL_2D": ("Pool2DOptions", 2),
     "CONV_2D": ("Conv2DOptions", 3),
     "DEPTHWISE_CONV_2D": ("DepthwiseConv2DOptions", 3),
     "FULLY_CONNECTED": ("FullyConnectedOptions", 4),
+    "READ_VARIABLE": ("ReadVariableOptions", 1),
     "RESHAPE": ("ReshapeOptions", 1),
     "SOFTMAX": ("SoftmaxOptions", 2),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": ("UnidirectionalSequenceLSTMOptions", 1),
+    "VAR_HANDLE": ("VarHandleOptions", 1),
 }
 """Each operator's options table, and the first version of the operator that takes int8."""
 
@@ -127,6 +139,8 @@ def _tensors(builder: Any, tensors: Sequence[TensorSpec]) -> list[int]:
         }
         if tensor.scales:
             fields["Quantization"] = _quantization(builder, tensor)
+        if tensor.is_variable:
+            fields["IsVariable"] = True
         offsets.append(_table(builder, "Tensor", fields))
     return offsets
 
@@ -149,24 +163,30 @@ def _quantization(builder: Any, tensor: TensorSpec) -> int:
 
 def _operator(builder: Any, kinds: Sequence[str], operator: OperatorSpec) -> int:
     options_table, _ = OPERATORS[operator.kind]
-    return _table(
-        builder,
-        "Operator",
-        {
-            "OpcodeIndex": kinds.index(operator.kind),
-            "Inputs": _int_vector(builder, operator.inputs),
-            "Outputs": _int_vector(builder, operator.outputs),
-            "BuiltinOptionsType": getattr(tflite.BuiltinOptions, options_table),
-            "BuiltinOptions": _table(builder, options_table, operator.options),
-        },
-    )
+    options = {
+        name: builder.CreateString(value) if isinstance(value, str) else value
+        for name, value in operator.options.items()
+    }
+    fields = {
+        "OpcodeIndex": kinds.index(operator.kind),
+        "Inputs": _int_vector(builder, operator.inputs),
+        "Outputs": _int_vector(builder, operator.outputs),
+        "BuiltinOptionsType": getattr(tflite.BuiltinOptions, options_table),
+        "BuiltinOptions": _table(builder, options_table, options),
+    }
+    if operator.intermediates:
+        fields["Intermediates"] = _int_vector(builder, operator.intermediates)
+    return _table(builder, "Operator", fields)
 
 
 def _operator_code(builder: Any, kind: str) -> int:
     code, version = getattr(tflite.BuiltinOperator, kind), OPERATORS[kind][1]
-    # Readers older than the wide code look at the deprecated one; all operators here fit both.
+    # Readers older than the wide code look at the deprecated one, whose highest stands for all above it.
+    deprecated = min(code, _WIDEST_DEPRECATED_CODE)
     return _table(
-        builder, "OperatorCode", {"DeprecatedBuiltinCode": code, "BuiltinCode": code, "Version": version}
+        builder,
+        "OperatorCode",
+        {"DeprecatedBuiltinCode": deprecated, "BuiltinCode": code, "Version": version},
     )
 
 

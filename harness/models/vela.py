@@ -13,21 +13,21 @@ from harness.cache import cached_folder, content_key
 from harness.errors import BuildError, ModelError, UsageError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import MAC_COUNTS, CompiledModel
+from harness.models.output_form import DIRECT_DRIVE, OutputForm, output_form
 from harness.models.payload import payload_macs
 from harness.models.placement import place_tensors
 from harness.models.precompiled import open_precompiled
 from harness.models.tflite_file import TfliteGraph, read_tflite
-from harness.models.vela_raw import RawNetwork, read_raw
+from harness.models.vela_raw import RawNetwork
 from harness.processes import Finished, run_tool
 
 DEFAULT_MACS = 256
-DIRECT_DRIVE_OPTIONS = ("--cop-format", "COP2", "--separate-io-regions", "--output-format", "raw")
 BUNDLED_CONFIG = "Arm/vela.ini"  #: looked up by Vela among the configuration files it ships
 TIMEOUT_S = 300.0  #: the largest network seen takes under 10 s
 
 _CACHE_SCHEMA = "1"  #: to be raised when the meaning of a cache entry changes
-_MODEL_FILE = "model.tflite"
-_RAW_FILE = "model_vela.npz"
+_STEM = "model"
+_MODEL_FILE = f"{_STEM}.tflite"
 _EVIDENCE_LINES = 12
 _FLOAT_TYPES = frozenset({"float16", "float32", "float64"})
 
@@ -60,12 +60,16 @@ class CompileOptions:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The options as Vela takes them, without the configuration file."""
+        """The options as Vela takes them for direct drive, without the configuration file."""
+        return self.arguments_for(DIRECT_DRIVE)
+
+    def arguments_for(self, form: OutputForm) -> tuple[str, ...]:
+        """The options with which Vela writes a form of output, without the configuration file."""
         return (
             f"--accelerator-config=ethos-u85-{self.macs or DEFAULT_MACS}",
             f"--system-config={self.system_config}",
             f"--memory-mode={self.memory_mode}",
-            *DIRECT_DRIVE_OPTIONS,
+            *form.options,
             *self.extra,
         )
 
@@ -105,17 +109,33 @@ def compile_model(
         return open_precompiled(source, options.macs)
     graph = read_tflite(source.name, source.data)
     _check_graph(source.name, graph)
-    compiler = compiler or installed_compiler()
-    entry = cached_folder(
-        "vela", _cache_key(source, options, compiler), lambda folder: _run(source, options, compiler, folder)
-    )
-    raw = read_raw(source.name, (entry / _RAW_FILE).read_bytes())
-    return _assemble(source, options, compiler, graph, raw)
+    form = output_form(graph)
+    request = _Request(source, options.arguments_for(form), options, compiler or installed_compiler(), form)
+    entry = cached_folder("vela", request.cache_key, lambda folder: _run(request, folder))
+    raw = form.read(source.name, (entry / request.output_file).read_bytes())
+    return _assemble(request, graph, raw)
 
 
-def _cache_key(source: ModelSource, options: CompileOptions, compiler: VelaCompiler) -> str:
-    config = options.vela_config.read_bytes() if options.vela_config else BUNDLED_CONFIG
-    return content_key(_CACHE_SCHEMA, source.data, "\0".join(options.arguments), config, compiler.version)
+@dataclass(frozen=True)
+class _Request:
+    """One compilation."""
+
+    source: ModelSource
+    arguments: tuple[str, ...]
+    options: CompileOptions
+    compiler: VelaCompiler
+    form: OutputForm
+
+    @property
+    def output_file(self) -> str:
+        return f"{_STEM}{self.form.suffix}"
+
+    @property
+    def cache_key(self) -> str:
+        chosen = self.options.vela_config
+        config = chosen.read_bytes() if chosen else BUNDLED_CONFIG
+        arguments = "\0".join(self.arguments)
+        return content_key(_CACHE_SCHEMA, self.source.data, arguments, config, self.compiler.version)
 
 
 def _check_graph(name: str, graph: TfliteGraph) -> None:
@@ -140,10 +160,12 @@ def _check_graph(name: str, graph: TfliteGraph) -> None:
             )
 
 
-def _run(source: ModelSource, options: CompileOptions, compiler: VelaCompiler, folder: Path) -> None:
-    """Compiles `source` into `folder`, which then holds the model, the raw output and Vela's log."""
+def _run(request: _Request, folder: Path) -> None:
+    """Compiles into `folder`, which then holds the model, Vela's output and Vela's log."""
+    source, compiler = request.source, request.compiler
     (folder / _MODEL_FILE).write_bytes(source.data)
-    command = [*compiler.command, _MODEL_FILE, *options.arguments, options.config_argument, "--output-dir=."]
+    options = (*request.arguments, request.options.config_argument, "--output-dir=.")
+    command = [*compiler.command, _MODEL_FILE, *options]
     try:
         done = run_tool(command, timeout_seconds=TIMEOUT_S, cwd=folder)
     except FileNotFoundError as error:
@@ -155,9 +177,10 @@ def _run(source: ModelSource, options: CompileOptions, compiler: VelaCompiler, f
     (folder / "vela.log").write_text(done.output)
     if done.status != 0:
         raise _failure(source.name, done)
-    if not (folder / _RAW_FILE).is_file():
+    if not (folder / request.output_file).is_file():
         raise ModelError(
-            f"Vela wrote no raw output for {source.name}", evidence=(" ".join(command), *done.tail())
+            f"Vela wrote no {request.form.name} for {source.name}",
+            evidence=(" ".join(command), *done.tail()),
         )
 
 
@@ -189,9 +212,8 @@ def _telling_lines(done: Finished) -> tuple[str, ...]:
     return tuple(telling[:_EVIDENCE_LINES]) or done.tail()
 
 
-def _assemble(
-    source: ModelSource, options: CompileOptions, compiler: VelaCompiler, graph: TfliteGraph, raw: RawNetwork
-) -> CompiledModel:
+def _assemble(request: _Request, graph: TfliteGraph, raw: RawNetwork) -> CompiledModel:
+    source = request.source
     return CompiledModel(
         name=source.name,
         source_sha256=source.sha256,
@@ -202,7 +224,8 @@ def _assemble(
         scratch_fast_size=raw.scratch_fast_size,
         inputs=place_tensors(source.name, "input", graph.input_tensors, raw.inputs),
         outputs=place_tensors(source.name, "output", graph.output_tensors, raw.outputs),
-        vela_version=compiler.version,
-        vela_options=(*options.arguments, options.config_argument),
+        vela_version=request.compiler.version,
+        vela_options=(*request.arguments, request.options.config_argument),
         tflite=source.data,
+        variables=raw.variables,
     )

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import ModelError
-from harness.models.compiled import Bytes
+from harness.models.compiled import Bytes, Variable
 from harness.models.placement import Placement
 
 _UNPLACED = 1 << 63  #: offsets from here on mark a tensor the compiler gave no place (it writes 2^64 - 1)
@@ -24,7 +24,10 @@ _UNPLACED = 1 << 63  #: offsets from here on mark a tensor the compiler gave no 
 
 @dataclass(frozen=True)
 class RawNetwork:
-    """All the file says but the quantisations, which are pickled objects and therefore never loaded."""
+    """All the file says but the quantisations, which are pickled objects and therefore never loaded.
+
+    So it has no variables: what they start from depends on their quantisation.
+    """
 
     command_stream: bytes
     weights: bytes
@@ -32,6 +35,7 @@ class RawNetwork:
     scratch_fast_size: Bytes
     inputs: tuple[Placement, ...]
     outputs: tuple[Placement, ...]
+    variables: tuple[Variable, ...] = ()
 
 
 def read_raw(name: str, data: bytes) -> RawNetwork:
@@ -48,7 +52,10 @@ def read_raw(name: str, data: bytes) -> RawNetwork:
 def _read_arrays(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> RawNetwork:
     variables = arrays["variable_shape"]
     if variables.size and variables.ndim == 2:
-        raise ModelError(f"{name} keeps variables between inferences, which direct drive does not offer")
+        raise ModelError(
+            f"{name} keeps variables between inferences, and raw output does not say what they start from",
+            hint="give the .tflite file it was compiled from, or have Vela write --output-format=tflite",
+        )
     return RawNetwork(
         command_stream=arrays["cmd_data"].tobytes(),
         weights=_weights(arrays["weight_data"]),

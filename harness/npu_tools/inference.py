@@ -45,7 +45,7 @@ class _Regions:
 
 
 def infer(compiled: CompiledModel, inputs: Sequence[bytes], memory: VelaProfile) -> Inference:
-    """Run a network once on `inputs`, one per network input.
+    """Run a network once on `inputs`, one per network input; its variables hold what they start from.
 
     Raises FirmwareFault when the NPU stops before the end of the stream, UsageError when the stream writes to
     a memory that cannot be written.
@@ -62,6 +62,8 @@ def infer(compiled: CompiledModel, inputs: Sequence[bytes], memory: VelaProfile)
     regions.view(regions.bases[0], len(compiled.weights))[:] = np.frombuffer(compiled.weights, np.uint8)
     for tensor, data in zip(compiled.inputs, inputs, strict=True):
         regions.tensor(tensor)[:] = np.frombuffer(data, np.uint8)
+    for variable in compiled.variables:
+        regions.tensor(variable)[:] = np.frombuffer(variable.initial, np.uint8)
     stream = parse_payload(compiled.command_stream).stream
     execution = execute(stream, NpuConfig(compiled.macs), regions, regions.bases)
     if execution.fault is not None:

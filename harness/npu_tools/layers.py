@@ -8,7 +8,7 @@ does.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +17,7 @@ from harness.cache import cached_folder, content_key
 from harness.errors import BuildError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import CompiledModel
+from harness.models.output_form import output_form
 from harness.models.tflite_file import TfliteGraph, read_tflite
 from harness.models.vela import (
     BUNDLED_CONFIG,
@@ -26,7 +27,6 @@ from harness.models.vela import (
     compile_model,
     installed_compiler,
 )
-from harness.models.vela_raw import read_raw
 from harness.processes import run_tool
 
 _STEM = "model"
@@ -38,7 +38,8 @@ class Layer:
 
     index: int  #: position in the .tflite file
     operator: str  #: such as "CONV_2D"
-    name: str  #: of its first output; a converter joins the names of what it has fused by semicolons
+    name: str
+    """Of its first output, or input where it has none; a converter joins what it has fused by semicolons."""
 
     @property
     def short_name(self) -> str:
@@ -77,13 +78,16 @@ def compile_with_layers(
     compiler = compiler or installed_compiler()
     options = replace(options, extra=(*options.extra, "--enable-debug-db"))
     config = options.vela_config.read_bytes() if options.vela_config else BUNDLED_CONFIG
-    key = content_key(source.data, "\0".join(options.arguments), config, compiler.version)
-    entry = cached_folder("vela-debug", key, lambda folder: _run(source, options, compiler, folder))
-    stream = read_raw(source.name, (entry / f"{_STEM}_vela.npz").read_bytes()).command_stream
+    graph = read_tflite(source.name, source.data)
+    form = output_form(graph)
+    arguments = (*options.arguments_for(form), options.config_argument)
+    key = content_key(source.data, "\0".join(arguments), config, compiler.version)
+    entry = cached_folder("vela-debug", key, lambda folder: _run(source, arguments, compiler, folder))
+    stream = form.read(source.name, (entry / f"{_STEM}{form.suffix}").read_bytes()).command_stream
     if stream != compiled.command_stream:
         raise BuildError(f"Vela compiles {source.name} differently when it writes its debug database")
     database = (entry / f"{_STEM}_debug.xml").read_bytes()
-    return NamedModel(compiled, read_layers(database, read_tflite(source.name, source.data)))
+    return NamedModel(compiled, read_layers(database, graph))
 
 
 def read_layers(database: bytes, graph: TfliteGraph) -> Layers:
@@ -107,14 +111,15 @@ def _rows(table: str) -> csv.DictReader[str]:
 
 def _layer(graph: TfliteGraph, index: int) -> Layer:
     operator = graph.operators[index]
-    return Layer(index, operator.name, graph.tensors[operator.outputs[0]].name)
+    named = (*operator.outputs, *operator.inputs)[0]
+    return Layer(index, operator.name, graph.tensors[named].name)
 
 
-def _run(source: ModelSource, options: CompileOptions, compiler: VelaCompiler, folder: Path) -> None:
-    """Compile `source` in `folder`, which then holds raw output and database."""
+def _run(source: ModelSource, arguments: Sequence[str], compiler: VelaCompiler, folder: Path) -> None:
+    """Compile `source` in `folder`, which then holds Vela's output and database."""
     model = f"{_STEM}.tflite"
     (folder / model).write_bytes(source.data)
-    command = [*compiler.command, model, *options.arguments, options.config_argument, "--output-dir=."]
+    command = [*compiler.command, model, *arguments, "--output-dir=."]
     done = run_tool(command, timeout_seconds=TIMEOUT_S, cwd=folder)
     if done.status != 0 or not (folder / f"{_STEM}_debug.xml").is_file():
         raise BuildError(f"Vela wrote no debug database for {source.name}", evidence=done.tail())

@@ -103,16 +103,16 @@ def stream_checks(console: Iterable[str]) -> StreamChecks:
 
 
 def npu_check_findings(
-    said: StreamChecks, run: RunRecord, model: int, inputs: Sequence[Tensor] = ()
+    said: StreamChecks, run: RunRecord, model: int, written: Sequence[Tensor] = ()
 ) -> Iterator[Finding]:
     """One finding for each rule that jobs of a model break, at the first of those jobs.
 
-    `run` is the whole run, since jobs are counted over it; `inputs` are the model's. What the rules do not
-    decide is no finding.
+    `run` is the whole run, since jobs are counted over it; `written` are the model's inputs and variables,
+    which the CPU writes. What the rules do not decide is no finding.
     """
     jobs = started_jobs(run)
     for check in said.checks:
-        own = [job for job in _of_model(check.jobs, jobs, model) if not _is_of_an_input(check, job, inputs)]
+        own = [job for job in _of_model(check.jobs, jobs, model) if not _is_written(check, job, written)]
         if own and check.sure:
             where = f"{check.size} bytes at {check.address:#x} (region {check.region})"
             yield _finding(own[0], len(own), f"{check.check}: {check.operation} at {check.at}, {where}")
@@ -127,8 +127,8 @@ def npu_check_findings(
             yield _finding(job, len(wrong), detail)
 
 
-def _is_of_an_input(check: StreamCheck, job: _Job, inputs: Sequence[Tensor]) -> bool:
-    """Whether a read of scratch that no operation wrote is one of an input there, which the CPU wrote."""
+def _is_written(check: StreamCheck, job: _Job, written: Sequence[Tensor]) -> bool:
+    """Whether a read of scratch that no operation wrote is one of a tensor there that the CPU wrote."""
     scratch = places_at(*job).get(_BUFFERS[SCRATCH_REGION])
     if (check.check, check.region) != (_READ_UNWRITTEN, str(SCRATCH_REGION)) or scratch is None:
         return False
@@ -137,7 +137,7 @@ def _is_of_an_input(check: StreamCheck, job: _Job, inputs: Sequence[Tensor]) -> 
         tensor.region == SCRATCH_REGION
         and tensor.offset <= start
         and start + check.size <= tensor.offset + tensor.size
-        for tensor in inputs
+        for tensor in written
     )
 
 

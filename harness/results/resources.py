@@ -29,14 +29,17 @@ class Needs:
     """What one inference of a model takes when nothing is kept."""
 
     objects: Mapping[str, int]  #: as KEPT_OBJECTS
-    maps: int  #: each tensor's memory, once
+    maps: int  #: each tensor's memory, once, and a variable's twice when it is saved and put back
     allocations: int  #: of temporary memory, new or kept: a staging copy of each tensor, and maybe scratch
+    spared_maps: int = 0  #: of the maps, those that kept driver objects spare: variables stay in them
 
 
-def needs_of(model: CompiledModel, scratch: Scratch) -> Needs:
-    """What a model needs with scratch memory of this kind."""
+def needs_of(model: CompiledModel, scratch: Scratch, *, keep_state: bool = False) -> Needs:
+    """What a model needs with scratch memory of this kind, its variables kept or reset."""
     tensors = len(model.inputs) + len(model.outputs)
     temporary = int(model.scratch_size > 0 and scratch is Scratch.TEMP)
+    variables = len(model.variables)
+    needs_no_map = model.io_is_in_scratch and temporary
     buffers = int(len(model.weights) > 0) + int(model.scratch_size > 0) - temporary
     return Needs(
         objects={
@@ -44,8 +47,9 @@ def needs_of(model: CompiledModel, scratch: Scratch) -> Needs:
             "buffers": buffers if model.io_is_in_scratch else buffers + tensors,
             "inferences": 1,
         },
-        maps=0 if model.io_is_in_scratch and temporary else tensors,
+        maps=0 if needs_no_map else tensors + variables * (2 if keep_state else 1),
         allocations=tensors + temporary,
+        spared_maps=0 if needs_no_map or not keep_state else 2 * variables,
     )
 
 
@@ -93,7 +97,8 @@ def _temporary_blocks(inference: Inference) -> int:
 def _taken(cell: CellRecord, completed: Sequence[Inference], needs: Needs) -> Iterator[Finding]:
     kept = cell.mode.driver is DriverLifetime.PERSISTENT
     allowed = KEPT_OBJECTS if kept else needs.objects
-    maps = 0 if cell.mode.io is IoLifetime.PERSISTENT else needs.maps
+    needed = needs.maps - needs.spared_maps if kept else needs.maps
+    maps = 0 if cell.mode.io is IoLifetime.PERSISTENT else needed
     for inference in completed:
         counts = inference.stage.counts
         created = {name: counts[name] for name in KEPT_OBJECTS}

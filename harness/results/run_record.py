@@ -12,8 +12,8 @@ from harness.plan import Mode
 Instructions = NewType("Instructions", int)  #: retired CPU instructions (PMU event 0x08)
 NpuCycles = NewType("NpuCycles", int)  #: cycles of the NPU's own clock
 
-PHASES = ("create", "write_inputs", "submit", "wait", "read_outputs", "release", "sram_clear")
-COST_PHASES = ("create", "write_inputs", "submit", "read_outputs", "release")
+PHASES = ("create", "write_inputs", "submit", "wait", "read_outputs", "release", "sram_clear", "state")
+COST_PHASES = ("create", "write_inputs", "submit", "read_outputs", "release", "state")
 """The phases of an inference that a lifetime can change. `wait` is the NPU's; `sram_clear` is shown apart."""
 
 COUNTS = (

@@ -100,7 +100,7 @@ def test_a_tensor_at_another_offset_is_seen(firmware, in_scratch, old, new):
 
 def test_a_touch_of_scratch_memory_that_is_not_mapped_is_an_exception(firmware, in_scratch):
     unmapped = Edit(
-        SCRATCH_IO,
+        "runner/scratch_access.c",
         "    error = ethosu_buffer_write(&execution->scratch, 0, from, size);\n"
         "    enum ethosu_error end = staging_end_access(execution, &execution->scratch);\n",
         "    enum ethosu_error end = staging_end_access(execution, &execution->scratch);\n"

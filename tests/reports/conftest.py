@@ -37,6 +37,7 @@ def stage(mode: Mode) -> Stage:
         "wait": 109_000,
         "read_outputs": 150 if io else 390,
         "release": 90 if driver else 21_500,
+        "state": 30 if driver else 60,
     }
     counts = dict.fromkeys(COUNTS, 0) | {
         "networks": 0 if driver else 1,
