@@ -81,7 +81,7 @@ def prepare_histories(compiled: CompiledModel, histories: Sequence[tuple[InputSe
 def reference_for(
     compiled: CompiledModel, inputs: tuple[InputSet, ...], *, keep_state: bool = False
 ) -> Reference:
-    """What the oracle says of a model's inputs, by their labels; with `keep_state`, of each after the last."""
+    """What the oracle says of a model's inputs, by their labels; with `keep_state`, of each in its turn."""
     result = reference_outputs(compiled, inputs, keep_state=keep_state)
     if result.digests is None:
         return Reference(result.oracle, None, result.reason)

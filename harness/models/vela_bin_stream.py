@@ -74,7 +74,7 @@ def _read_block(name: str, data: bytes, position: int) -> tuple[str, bytes, int]
     block = padded_name.rstrip(b"\0").decode("ascii", "backslashreplace")
     if block in _STATE:
         raise ModelError(
-            f"{name} keeps state between inferences (block {block}), which direct drive does not"
+            f"{name} keeps state between inferences in its block {block}, whose layout is not known"
         )
     if block not in (_FIRST, *_CONTENTS, _LAST):
         allowed = ", ".join((_FIRST, *_CONTENTS, _LAST))

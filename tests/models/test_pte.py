@@ -93,6 +93,14 @@ def test_an_external_block_is_named(network, opened):
         opened(data=stream.replace(plain, external))
 
 
+@pytest.mark.parametrize("block", ["persistent_size", "persistent_init"])
+def test_state_of_unknown_layout_is_refused(network, opened, block):
+    stream = pte_writer.vela_bin_stream(network)
+    plain = pte_writer.block("weight_data", network.weights)
+    with pytest.raises(ModelError, match=f"keeps state between inferences in its block {block}"):
+        opened(data=stream.replace(plain, plain + pte_writer.block(block, bytes(4))))
+
+
 @pytest.mark.parametrize("missing", ["cmd_data", "scratch_size", "outputs"])
 def test_a_missing_block_is_named(network, opened, missing):
     stream = pte_writer.vela_bin_stream(network)
