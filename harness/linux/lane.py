@@ -16,7 +16,6 @@ from harness.linux.implementation import RunnerImplementation
 from harness.linux.plan import LinuxModel, LinuxPlan
 from harness.linux.trial import Trials
 from harness.models.catalog import ModelKind, ModelSource, load_model
-from harness.models.inputs import standard_inputs
 from harness.models.vela import compile_model
 from harness.results.comparable import Conditions
 from harness.results.runner_comparison import compare_trials
@@ -64,8 +63,7 @@ def _linux_model(source: ModelSource, settings: Settings) -> LinuxModel:
             f"{source.name} cannot be given to a runner on Linux: it is no compiled .pte or .tflite file",
             hint="give the .pte program, or the .tflite file that Vela has written",
         )
-    compiled = compile_model(source, settings.compiler)
-    return LinuxModel(compiled, source.data, standard_inputs(compiled))
+    return LinuxModel.of(source, compile_model(source, settings.compiler))
 
 
 def _common_macs(models: Sequence[LinuxModel]) -> int:

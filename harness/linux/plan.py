@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from harness.boards.config import Linux
 from harness.linux.implementation import INFERENCES, INPUTS, MODEL, OUTPUT, RunnerImplementation
+from harness.models.catalog import ModelKind, ModelSource
 from harness.models.compiled import CompiledModel
-from harness.models.inputs import InputSet
+from harness.models.inputs import InputSet, standard_inputs
 
 _OUTPUT_BASE = "harness-output"
 
@@ -21,6 +22,18 @@ class LinuxModel:
     compiled: CompiledModel
     file: bytes
     inputs: tuple[InputSet, ...]
+
+    @classmethod
+    def of(cls, source: ModelSource, compiled: CompiledModel) -> LinuxModel:
+        """A model with the standard inputs, its tensors in the order in which runners count them."""
+        if source.kind is ModelKind.PTE:
+            # Runners go by the method's list, whose places are in the names; a delegate's order may differ.
+            inputs, outputs = (
+                tuple(sorted(tensors, key=lambda tensor: int(tensor.name.rpartition("_")[2])))
+                for tensors in (compiled.inputs, compiled.outputs)
+            )
+            compiled = replace(compiled, inputs=inputs, outputs=outputs)
+        return cls(compiled, source.data, standard_inputs(compiled))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from harness.linux.implementation import RunnerImplementation
 from harness.linux.plan import LinuxModel, LinuxPlan
 from harness.linux.trial import Trials
 from harness.models.catalog import load_model
-from harness.models.inputs import standard_inputs
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec, write_tflite
 from harness.models.vela import compile_model
 from harness.processes import run_tool
@@ -53,8 +52,8 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def model(network: Path) -> LinuxModel:
-    compiled = compile_model(load_model(network))
-    return LinuxModel(compiled, network.read_bytes(), standard_inputs(compiled))
+    source = load_model(network)
+    return LinuxModel.of(source, compile_model(source))
 
 
 @dataclass(frozen=True)

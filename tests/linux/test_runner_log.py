@@ -6,7 +6,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ConsoleError
@@ -73,6 +73,7 @@ def test_a_log_without_such_lines_names_what_the_build_lacks():
     assert "EXECUTORCH_ENABLE_LOGGING" in caught.value.hint
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_log_that_lost_or_gained_a_piece_is_read_as_it_was_or_refused(data):
     # Digits that are lost or changed within a number are another number, which no reader can tell: not here.
