@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from harness.boards.board import Board
 from harness.boards.config import BoardConfig, Linux
@@ -85,10 +87,16 @@ def open_linux(board: Board, files: Mapping[str, bytes]) -> Iterator[Shell]:
         equipped = replace(board, parameters={**board.parameters, linux.disk_parameter: str(disk)})
         launch = equipped.launch(disk, folder)
         watch = Watch(config)
-        with open_session(partial(board.start, launch), config, folder, watch, board.logs) as session:
+        logs = None if board.logs is None else _new_folder(board.logs, config.name)
+        with open_session(partial(board.start, launch), config, folder, watch, logs) as session:
             shell = log_in(session.records, config)
             prepare_shell(shell, config, next(iter(files)))
             yield shell
+
+
+def _new_folder(logs: Path, name: str) -> Path:
+    logs.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=logs))
 
 
 def linux_of(config: BoardConfig) -> Linux:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 DEFECTS = {
@@ -38,9 +40,17 @@ DEFECTS = {
 }
 
 
+def timeless(run):
+    """The cells without times: records take longer or shorter to print, and so shift the timer's ticks."""
+    return [
+        replace(cell, inferences=tuple(replace(each, elapsed_ns=0) for each in cell.inferences))
+        for cell in run.cells
+    ]
+
+
 def test_a_copy_of_our_driver_behaves_as_ours(bench, ours, copy_of_ours):
     mine = copy_of_ours("ethosu_device.c", "#define RESET_TIMEOUT_MS 100", "#define RESET_TIMEOUT_MS 101")
-    assert bench.run(mine).cells == ours.cells
+    assert timeless(bench.run(mine)) == timeless(ours)
     assert bench.checks(ours) == set()
 
 

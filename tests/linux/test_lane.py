@@ -71,9 +71,9 @@ def board_with(tmp_path):
     return write
 
 
-def test_two_runners_that_do_the_same_pass_with_their_times(fvp, compare):
+def test_two_runners_that_do_the_same_pass_with_their_times(fvp, compare, tmp_path):
     fvp()
-    code, said, result = compare("--ms=2.6", "--ms=0.93")
+    code, said, result = compare("--ms=2.6", "--ms=0.93", "--logs", str(tmp_path / "logs"))
     assert code == 0, said
     assert result["verdict"] == "pass"
     assert result["board"] == {"name": BOARD, "source": "fvp"}
@@ -87,6 +87,8 @@ def test_two_runners_that_do_the_same_pass_with_their_times(fvp, compare):
     assert "64.2 %" in said
     table = said[said.index("Milliseconds") :].splitlines()
     assert max(map(len, table)) <= 100, table
+    (logs,) = (tmp_path / "logs").iterdir()
+    assert b"Ethos-U Linux delegate cycle counter: 1234" in (logs / "normal.log").read_bytes()
 
 
 def test_a_runner_that_gives_other_bytes_fails(fvp, compare):

@@ -139,6 +139,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", DEFECTS)
 def test_state_that_is_handled_wrongly_shows_in_outputs(recurrent, prepared, run, name):
     mode, keep_state, defect = DEFECTS[name]

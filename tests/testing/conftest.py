@@ -276,3 +276,11 @@ def program() -> Callable[[str], bytes]:
         0x17FFFFFF,  #       b    end
     )
     return lambda text: struct.pack(f"<{len(code)}I", *code) + text.encode() + b"\0"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the stand-in's own tests to the proof: who uses it has tests of his own in every run."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.parent == here and item.path.name != "test_documentation.py":
+            item.add_marker(pytest.mark.proof)
