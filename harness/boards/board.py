@@ -25,7 +25,7 @@ from harness.build.elf import read_elf
 from harness.console.channel import ClosedError, stdout_channel
 from harness.console.journal import Journal
 from harness.console.protocol import RECORD_START
-from harness.errors import BoardError
+from harness.errors import BoardError, UsageError
 from harness.processes import Process, started, terminate
 
 _SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")))
@@ -67,6 +67,11 @@ class Board:
         `on_line` is called with each line of the records' console as it comes. Raises BoardError when the
         board does not start, falls silent, runs over its time, or dies.
         """
+        if self.config.entry.start == "linux":
+            raise UsageError(
+                f"board {self.config.name} boots Linux, and runs no image of ours",
+                hint="`harness compare MODEL --implementation NAME=COMMAND` runs a runner of yours there",
+            )
         try:
             if not self.config.consoles:
                 return self._run_on_stdout(image, on_line or _ignore)

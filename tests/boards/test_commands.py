@@ -142,3 +142,9 @@ def test_a_comparison_runs_from_meta_arms_configuration(installed, tmp_path):
     code, text = harness("compare", "ds_cnn", "--board", str(images / "machine.fvpconf"), "--modes", "driver")
     assert code == 0, text
     assert "board machine.fvpconf (fvp)" in text
+
+
+def test_a_board_that_boots_linux_runs_no_image():
+    code, text = harness("run", "ds_cnn", "--board", "corstone-1000-a320-linux")
+    assert code == 2, text
+    assert "boots Linux, and runs no image of ours" in text
