@@ -14,8 +14,9 @@ from harness.results.changes import HOST_TIME_NOTE, Change, Effect, changes, cou
 from harness.results.summary import summarise
 
 if TYPE_CHECKING:
+    from harness.results.board_report import Source
     from harness.results.finding import Finding
-    from harness.results.report import ModelReport, Report, Source
+    from harness.results.report import ModelReport, Report
 
 WIDTH = 100
 SHOWN_FINDINGS = 2  #: of each check; the first is the cause, the rest are mostly its consequences

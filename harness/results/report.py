@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from harness.errors import ExitCode, HarnessError
 from harness.models.compiled import CompiledModel
 from harness.plan import Mode
+from harness.results.board_report import CYCLES_KIND, BoardReport, Source, Verdict, compiled_json, error_json
 from harness.results.cost import Explanation
 from harness.results.equivalence import Comparison, Saving
 from harness.results.implementations import ImplementationChange
 from harness.results.persistence import Persistence
 from harness.results.run_record import CellRecord, Inference, RunRecord, Stage
 
-SCHEMA = 1
-Verdict = Literal["pass", "fail", "error"]
-Source = Literal["simulator", "fvp", "hardware"]
-
-_CYCLES_KIND: Mapping[Source, str] = {"simulator": "estimate", "fvp": "model", "hardware": "measured"}
 _INSTRUCTIONS_KIND: Mapping[Source, str] = {"simulator": "counted", "fvp": "model", "hardware": "measured"}
 
 
@@ -56,57 +52,20 @@ class ModelReport:
 
 
 @dataclass(frozen=True)
-class Report:
-    """The outcome for all models on one board."""
-
-    tool_version: str
-    board: str
-    source: Source
-    macs: int
-    versions: Mapping[str, str]
-    models: tuple[ModelReport, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """`pass` only if every model passed; `error` outweighs `fail`. No model is no pass."""
-        verdicts = {model.verdict for model in self.models}
-        if verdicts == {"pass"}:
-            return "pass"
-        return "error" if "error" in verdicts or not verdicts else "fail"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """The gravest of the models' exit codes."""
-        return max((model.exit_code for model in self.models), default=ExitCode.BUG)
+class Report(BoardReport[ModelReport]):
+    """The outcome of a comparison of lifetimes."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values; it depends on nothing but the results."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "corstone-harness", "version": self.tool_version},
-            "board": {"name": self.board, "source": self.source},
-            "npu": {"macs": self.macs},
-            "versions": dict(self.versions),
-            "verdict": self.verdict,
-            "models": [_model(model, self.source) for model in self.models],
-        }
+        return self.framed(lambda model: _model(model, self.source))
 
 
 def _model(model: ModelReport, source: Source) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": model.name, "sha256": None, "verdict": model.verdict, "findings": []}
     if model.compiled is not None:
-        entry["sha256"] = model.compiled.source_sha256
-        entry["stream_sha256"] = model.compiled.stream_sha256
-        entry["compiler"] = {
-            "vela": model.compiled.vela_version,
-            "options": list(model.compiled.vela_options),
-        }
+        entry |= compiled_json(model.compiled)
     if model.error is not None:
-        entry["error"] = {
-            "type": type(model.error).__name__,
-            "message": str(model.error),
-            "hint": model.error.hint,
-        }
+        entry["error"] = error_json(model.error)
     if model.comparison is not None:
         entry["findings"] = [
             {
@@ -214,7 +173,7 @@ def _inference(inference: Inference, compiled: CompiledModel, source: Source) ->
         "input": inference.input,
         "status": inference.status,
         "npu_cycles": inference.npu_cycles,
-        "npu_cycles_kind": _CYCLES_KIND[source],
+        "npu_cycles_kind": CYCLES_KIND[source],
         "cpu_instructions_kind": _INSTRUCTIONS_KIND[source],
         **stage,
         "outputs": [

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import ExitCode, HarnessError
 from harness.models.compiled import CompiledModel
-from harness.results.report import SCHEMA, Source, Verdict
+from harness.results.board_report import CYCLES_KIND, BoardReport, Source, Verdict, compiled_json, error_json
 from harness.results.runner_comparison import ProgramRun, RunnerComparison, TimeChange, Trial
 
-CYCLES_KIND: Mapping[Source, str] = {"simulator": "estimate", "fvp": "model", "hardware": "measured"}
 WALL_TIME = "executor_runner: `Iteration i of n`, Method::execute() from entry to return, the wait included"
 CPU_TIME = "POSIX shell `times`: user and system time of one further inference in the same process"
 
@@ -42,58 +40,24 @@ class RunnerModelReport:
 
 
 @dataclass(frozen=True)
-class RunnerReport:
-    """The outcome for all models on one board that boots Linux."""
-
-    tool_version: str
-    board: str
-    source: Source
-    macs: int
-    versions: Mapping[str, str]
-    models: tuple[RunnerModelReport, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """`pass` only if every model passed; `error` outweighs `fail`. No model is no pass."""
-        verdicts = {model.verdict for model in self.models}
-        if verdicts == {"pass"}:
-            return "pass"
-        return "error" if "error" in verdicts or not verdicts else "fail"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """The gravest of the models' exit codes."""
-        return max((model.exit_code for model in self.models), default=ExitCode.BUG)
+class RunnerReport(BoardReport[RunnerModelReport]):
+    """The outcome of a comparison of runners on a board that boots Linux."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "corstone-harness", "version": self.tool_version},
-            "board": {"name": self.board, "source": self.source},
-            "npu": {"macs": self.macs},
-            "versions": dict(self.versions),
-            "verdict": self.verdict,
-            "models": [_model(model, self.source) for model in self.models],
-        }
+        return self.framed(lambda model: _model(model, self.source))
 
 
 def _model(model: RunnerModelReport, source: Source) -> dict[str, Any]:
     compiled, comparison = model.compiled, model.comparison
     entry: dict[str, Any] = {
         "name": compiled.name,
-        "sha256": compiled.source_sha256,
-        "stream_sha256": compiled.stream_sha256,
-        "compiler": {"vela": compiled.vela_version, "options": list(compiled.vela_options)},
+        **compiled_json(compiled),
         "verdict": model.verdict,
         "findings": [],
     }
     if model.error is not None:
-        entry["error"] = {
-            "type": type(model.error).__name__,
-            "message": str(model.error),
-            "hint": model.error.hint,
-        }
+        entry["error"] = error_json(model.error)
     if comparison is not None:
         entry["findings"] = [
             {

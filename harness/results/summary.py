@@ -8,8 +8,9 @@ from enum import StrEnum
 from typing import Literal
 
 from harness.plan import Mode
+from harness.results.board_report import Verdict
 from harness.results.finding import Finding
-from harness.results.report import ModelReport, Report, Verdict
+from harness.results.report import ModelReport, Report
 from harness.results.run_record import CellRecord, Inference, NpuCycles
 
 AXES = tuple(field.name for field in fields(Mode))
