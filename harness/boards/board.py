@@ -15,8 +15,10 @@ from pathlib import Path
 from harness.boards.boot import IMAGE
 from harness.boards.budget import model_slot
 from harness.boards.config import BoardConfig, expanded
+from harness.boards.executable import find_executable, program_environment
+from harness.boards.parameters import check_parameters
 from harness.boards.session import PROGRAM as PROGRAM_CONSOLE
-from harness.boards.session import boot, open_session
+from harness.boards.session import boot, died, open_session
 from harness.boards.simulator import PROGRAM, start_simulator
 from harness.boards.terminals import terminal_parameters
 from harness.boards.watch import Watch
@@ -29,6 +31,8 @@ from harness.errors import BoardError, UsageError
 from harness.processes import Process, started, terminate
 
 _SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")))
+
+_COMPLETE = "the run was complete"
 
 BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 
@@ -89,9 +93,6 @@ class Board:
         Raises BoardError for a program that is missing or too old, and UsageError for a parameter that it
         does not have, or a file that is not there.
         """
-        from harness.boards.executable import find_executable, program_environment
-        from harness.boards.parameters import check_parameters
-
         config = expanded(self.config)
         workspace = self._workspace(config, image, folder)
         if config.executable == BUILT_IN:
@@ -117,26 +118,23 @@ class Board:
         workspace = prepare_workspace(
             config, {**terminals, **chosen_parameters(config, self.macs, self.parameters)}, folder
         )
-        flat = folder / IMAGE
-        if config.entry.start in ("data", "u-boot"):
-            flat.write_bytes(read_elf(image).flat())
         if config.entry.start == "data":
+            flat = folder / IMAGE
+            flat.write_bytes(read_elf(image).flat())
             load = f"{flat}@{config.memory.load_address:#x}"
             return Workspace(folder, workspace.parameters, (*workspace.data, load))
         if config.boot is None:
             return workspace
         from harness.boards.disk import write_disk
 
-        write_disk(folder / DISK, {IMAGE: flat.read_bytes()})
+        write_disk(folder / DISK, {IMAGE: read_elf(image).flat()})
         disk = {config.boot.disk_parameter: str(folder / DISK)}
         return Workspace(folder, {**workspace.parameters, **disk}, workspace.data)
 
     def _command(
         self, program: tuple[str, ...], parameters: Mapping[str, Value], data: tuple[str, ...], image: Path
     ) -> tuple[str, ...]:
-        options = [
-            part for name, value in parameters.items() for part in ("-C", f"{name}={_parameter_text(value)}")
-        ]
+        options = parameter_options(parameters)
         loads = [part for each in data for part in ("--data", each)]
         application = ("-a", str(image)) if self.config.entry.start == "application" else ()
         quiet = ("-q",) if self.config.source == "simulator" else ()
@@ -157,14 +155,14 @@ class Board:
             finally:
                 terminate(process, within_seconds=timeouts.stop_seconds)
         if status != 0:
-            raise self._died(status, journal)
+            raise died(self.config, status, _COMPLETE, journal)
         return BoardRun(command, journal.of(PROGRAM_CONSOLE))
 
     def _run_on_consoles(self, launch: Launch, folder: Path, on_line: Callable[[bytes], None]) -> BoardRun:
         """Three facts must agree: the program's status, that it reached no limit, and the records."""
         watch = Watch(self.config)
         with open_session(
-            partial(self.start, launch), self.config, folder, watch, self._log_folder()
+            partial(self.start, launch), self.config, folder, watch, self.log_folder()
         ) as session:
             closed: ClosedError | None = None
             try:
@@ -177,7 +175,7 @@ class Board:
         watch.hear_the_rest()
         watch.checker(session.journal)()
         if status:
-            raise self._died(status, session.journal)
+            raise died(self.config, status, _COMPLETE, session.journal)
         if closed is not None:
             raise closed
         # A UART may be copied to the program's output as well: its records count once.
@@ -186,7 +184,8 @@ class Board:
         console = session.journal.of(self.config.records) + b"\n" + said
         return BoardRun(launch.command, console)
 
-    def _log_folder(self) -> Path | None:
+    def log_folder(self) -> Path | None:
+        """A new folder for the logs of one run; None where nobody wants them."""
         if self.logs is None:
             return None
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -200,34 +199,19 @@ class Board:
         command = (*_SUPERVISOR, *launch.command)
         return started(command, cwd=launch.folder, env=launch.environment, stderr=subprocess.STDOUT)
 
-    def _died(self, status: int, journal: Journal) -> BoardError:
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return BoardError(
-            f"board {self.config.name} {how} before the run was complete", evidence=journal.tail()
-        )
-
 
 def chosen_parameters(config: BoardConfig, macs: int, given: Mapping[str, Value]) -> dict[str, Value]:
     """The board file's parameters, with the MAC count; what the user has given wins."""
     return {**config.parameters, config.npu.macs_parameter: macs, **given}
 
 
-def missing_program(config: BoardConfig) -> str:
-    """Why a board's program cannot be started; empty when it can. Raises nothing."""
-    if config.executable == BUILT_IN:
-        return ""
-    from harness.boards.executable import find_executable
-
-    try:
-        find_executable(config)
-    except BoardError as error:
-        return str(error)
-    return ""
+def parameter_options(parameters: Mapping[str, Value]) -> list[str]:
+    """Parameters as a model's command line takes them."""
+    texts = {
+        name: str(int(value) if isinstance(value, bool) else value) for name, value in parameters.items()
+    }
+    return [part for name, text in texts.items() for part in ("-C", f"{name}={text}")]
 
 
 def _ignore(_line: bytes) -> None:
     """What is done with a line that nobody wants to see."""
-
-
-def _parameter_text(value: ParameterValue) -> str:
-    return str(int(value)) if isinstance(value, bool) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.boards.board import BUILT_IN, chosen_parameters
+from harness.boards.board import BUILT_IN, chosen_parameters, parameter_options
 from harness.boards.config import BoardConfig, expanded
 from harness.boards.executable import find_executable
 from harness.boards.parameters import check_parameters, program_version
@@ -77,8 +77,7 @@ def _parameters(config: BoardConfig, executable: Path, parameters: Mapping[str, 
 def _simulator_parameters(config: BoardConfig, parameters: Mapping[str, Value]) -> str:
     """Have the simulator read them: it looks at all of them before it says its version."""
     chosen = chosen_parameters(config, config.npu.macs, parameters)
-    options = [part for name, value in chosen.items() for part in ("-C", f"{name}={value}")]
-    done = run_tool((*PROGRAM, *options, "--version"), timeout_seconds=_SIMULATOR_SECONDS)
+    done = run_tool((*PROGRAM, *parameter_options(chosen), "--version"), timeout_seconds=_SIMULATOR_SECONDS)
     if done.status != 0:
         raise UsageError(f"board {config.name}: {done.output.strip().removeprefix('Error: ')}")
     return f"all {len(chosen)} are known"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from harness.boards.board import Board
+from harness.boards.budget import model_slot
 from harness.boards.config import BoardConfig, Linux
 from harness.boards.disk import write_disk
 from harness.boards.session import open_session
@@ -78,8 +77,6 @@ def open_linux(board: Board, files: Mapping[str, bytes]) -> Iterator[Shell]:
 
     Raises BoardError when the board does not come to its shell, lacks the device, or cannot mount the disk.
     """
-    from harness.boards.budget import model_slot
-
     config, linux = board.config, linux_of(board.config)
     with model_slot(config), run_folder() as folder:
         disk = folder / DISK
@@ -87,16 +84,10 @@ def open_linux(board: Board, files: Mapping[str, bytes]) -> Iterator[Shell]:
         equipped = replace(board, parameters={**board.parameters, linux.disk_parameter: str(disk)})
         launch = equipped.launch(disk, folder)
         watch = Watch(config)
-        logs = None if board.logs is None else _new_folder(board.logs, config.name)
-        with open_session(partial(board.start, launch), config, folder, watch, logs) as session:
+        with open_session(partial(board.start, launch), config, folder, watch, board.log_folder()) as session:
             shell = log_in(session.records, config)
             prepare_shell(shell, config, next(iter(files)))
             yield shell
-
-
-def _new_folder(logs: Path, name: str) -> Path:
-    logs.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=logs))
 
 
 def linux_of(config: BoardConfig) -> Linux:

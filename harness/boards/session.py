@@ -93,6 +93,12 @@ def open_session(
         yield session
 
 
+def died(config: BoardConfig, status: int, due: str, journal: Journal) -> BoardError:
+    """The error of a program that ended before something that was due."""
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    return BoardError(f"board {config.name} {how} before {due}", evidence=journal.tail())
+
+
 def boot(session: Session) -> None:
     """Bring the board to where the firmware starts."""
     if session.config.boot is not None:
@@ -151,10 +157,7 @@ def _ports(session: Session, folder: Path) -> Mapping[str, int]:
         if not missing and ended is None:
             return found
         if ended is not None:
-            how = f"was killed by signal {-ended}" if ended < 0 else f"ended with status {ended}"
-            raise BoardError(
-                f"board {config.name} {how} before it offered its consoles", evidence=journal.tail()
-            )
+            raise died(config, ended, "it offered its consoles", journal)
         if time.monotonic() >= deadline:
             raise BoardError(
                 f"board {config.name} did not say within {config.timeouts.start_seconds:g} s on which port "

@@ -54,12 +54,6 @@ class FirmwareImage:
         return path
 
 
-def write_flat(elf: Path, path: Path) -> Path:
-    """Write an ELF's segments as the flat binary that a boot loader loads, and return its path."""
-    path.write_bytes(read_elf(elf).flat())
-    return path
-
-
 def build_image(
     plan: Plan, board: BoardConfig, toolchain: Toolchain, firmware: FirmwareTree | None = None
 ) -> FirmwareImage:

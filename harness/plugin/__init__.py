@@ -81,7 +81,7 @@ def _number(text: str) -> int:
 @pytest.fixture(scope="session")
 def harness_settings(pytestconfig: pytest.Config) -> Settings:
     """The options of this test session, resolved."""
-    from harness.boards.board import missing_program
+    from harness.boards.found import look_for_program
     from harness.errors import HarnessError
     from harness.settings import resolve_settings
 
@@ -95,8 +95,9 @@ def harness_settings(pytestconfig: pytest.Config) -> Settings:
         settings = resolve_settings(**chosen, npu_checks=True)
     except HarnessError as error:
         pytest.fail(f"{error}" + (f"\nhint: {error.hint}" if error.hint else ""), pytrace=False)
-    if reason := missing_program(settings.board):
-        pytest.skip(reason)
+    program = look_for_program(settings.board)
+    if program.state == "missing":
+        pytest.skip(f"board {settings.board.name}: {program.detail}")
     return settings
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.boards.config import load_board
 from harness.build.elf import read_elf
 from harness.build.firmware_tree import Edit, FirmwareTree
-from harness.build.image import build_image, check_image, write_flat
+from harness.build.image import build_image, check_image
 from harness.build.render import render
 from harness.build.toolchain import find_toolchain
 from harness.errors import BuildError, UsageError
@@ -99,9 +99,9 @@ def test_a_nonce_that_is_none_is_a_usage_error(image, tmp_path, nonce):
         image.stamped(nonce, tmp_path / "stamped.elf")
 
 
-def test_the_flat_image_begins_with_the_entry(image, tmp_path):
+def test_the_flat_image_begins_with_the_entry(image):
     elf = read_elf(image.elf)
-    flat = write_flat(image.elf, tmp_path / "image.bin").read_bytes()
+    flat = elf.flat()
     assert elf.entry == elf.segments[0].address
     for segment in elf.segments:
         start = segment.address - elf.entry

@@ -10,7 +10,7 @@ import pytest
 
 from harness.boards.board import Board
 from harness.build.elf import read_elf
-from harness.build.image import build_image, write_flat
+from harness.build.image import build_image
 from harness.build.toolchain import find_toolchain
 from harness.console.protocol import parse_console
 from harness.results.assembly import assemble
@@ -49,7 +49,8 @@ def test_a_boot_loader_may_start_the_flat_image(firmware, both_lifetimes, sound,
     nonce = "0123456789abcdef"
     plan = replace(both_lifetimes, nonce=nonce)
     image = build_image(plan, firmware.board, find_toolchain())
-    flat = write_flat(image.stamped(nonce, tmp_path / "image.elf"), tmp_path / "image.bin")
+    flat = tmp_path / "image.bin"
+    flat.write_bytes(read_elf(image.stamped(nonce, tmp_path / "image.elf")).flat())
     (tmp_path / "loader.S").write_text(BOOT_LOADER)
     (tmp_path / "loader.ld").write_text(
         f"SECTIONS {{ . = {firmware.board.memory.ram_base:#x}; .text : {{ *(.text) }} }}"

@@ -5,6 +5,8 @@ Imported when it is needed: core, numpy and NPU model take longer to load than a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.sim.ending import SIMULATED_TIME
 from harness.sim.image import Image
 from harness.sim.machine import Machine
@@ -66,29 +68,23 @@ def run_program(model: Model, memory: LoadedMemory, address: int) -> str:
 
     Raises Ended, or Interrupted.
     """
-    machine = _machine(model, level=BOOT_LOADER_EL)
-    try:
-        _load(machine, memory)
-        machine.enter(address)
-    except MemoryMapError as error:
-        return str(error)
-    return _run(model, machine)
+    return _run_loaded(model, memory, BOOT_LOADER_EL, lambda machine: machine.enter(address))
 
 
 def run_application(model: Model, memory: LoadedMemory, image: Image) -> str:
     """Run an application from its entry, at EL3 as after reset; as `run_program`."""
-    machine = _machine(model, level=RESET_EL)
+    return _run_loaded(model, memory, RESET_EL, lambda machine: machine.start(image))
+
+
+def _run_loaded(model: Model, memory: LoadedMemory, level: int, enter: Callable[[Machine], None]) -> str:
+    machine = _machine(model, level=level)
     try:
-        _load(machine, memory)
-        machine.start(image)
+        for start, data in memory.pieces:
+            machine.load(start, data, "a loaded file")
+        enter(machine)
     except MemoryMapError as error:
         return str(error)
     return _run(model, machine)
-
-
-def _load(machine: Machine, memory: LoadedMemory) -> None:
-    for start, data in memory.pieces:
-        machine.load(start, data, "a loaded file")
 
 
 def _machine(model: Model, *, level: int) -> Machine:
