@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +15,13 @@ from pexpect.spawnbase import SpawnBase
 
 from harness.console.journal import Journal
 from harness.console.protocol import END_OF_TRANSMISSION
+from harness.console.text import without_telnet
 from harness.errors import BoardError
 from harness.processes import Interrupted, interrupted
 
 # One pattern a line: bounded, so that a console without line ends cannot make the match slow.
 _LINE = rb"[^\n]{0,4096}\n"
 _CHUNK = 65536
-_COMMAND = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xf9])", re.DOTALL)  # RFC 854
-_INCOMPLETE_AT_END = re.compile(rb"\xff[\xfb-\xfe]?\Z")
 _TIMEOUT_HINT = "raise the timeout in the board file, or run the command by hand"
 _WATCH_SECONDS = 0.1  #: how often a wait looks whether something else has happened
 
@@ -155,7 +153,7 @@ def socket_channel(
 class _Socket(SocketSpawn):  # type: ignore[misc]  # pexpect has no types
     """pexpect's, but what is read goes into the log, and whoever has gone already is no error."""
 
-    _incomplete = b""
+    _unfinished = b""
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -173,8 +171,6 @@ class _Socket(SocketSpawn):  # type: ignore[misc]  # pexpect has no types
             self.flag_eof = True
             raise pexpect.EOF("connection reset") from None
         self._log(data, "read")
-        # Telnet's commands must not cut what is waited for; one that is not complete waits for its rest.
-        text = _COMMAND.sub(b"", self._incomplete + data)
-        end = _INCOMPLETE_AT_END.search(text)
-        self._incomplete = end[0] if end else b""
-        return text.removesuffix(self._incomplete)
+        # Telnet's commands must not cut what is waited for.
+        text, self._unfinished = without_telnet(self._unfinished + data)
+        return text

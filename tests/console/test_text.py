@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.console.journal import Journal
-from harness.console.text import plain
+from harness.console.text import plain, without_telnet
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,21 @@ def test_sequences_without_an_end_do_not_make_it_read_everything_again(sent):
 
 def test_many_backspaces_do_not_make_it_read_everything_again():
     assert plain(b"a" * 300_000 + b"\x08" * 299_999) == b"a"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from((b"text", b"\xff\xfb\x01", b"\xff\xfd\x18", b"\xff\xf1", b"\xff\xff"))),
+    st.data(),
+)
+def test_telnet_is_taken_out_of_a_stream_wherever_its_pieces_are_cut(words, data):
+    stream = b"".join(words)
+    cut = data.draw(st.integers(0, len(stream)))
+    first, unfinished = without_telnet(stream[:cut])
+    second, rest = without_telnet(unfinished + stream[cut:])
+    assert (first + second, rest) == (plain_of(words), b"")
+
+
+def plain_of(words):
+    """What the words say: text, and an escaped byte 255."""
+    return b"".join({b"text": b"text", b"\xff\xff": b"\xff"}.get(word, b"") for word in words)
