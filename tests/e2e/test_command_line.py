@@ -151,8 +151,10 @@ def seconds_to_end(after_seconds: float, cache: Path) -> float:
     """Interrupt a comparison that long after it came up, and return how long it took to end."""
     cache.mkdir()
     environment = {**os.environ, "HARNESS_CACHE_DIR": str(cache)}  # an empty cache: everything still to do
+    # A job that was started in the background has Ctrl-C ignored, and hands that down.
+    command = ["env", "--default-signal=INT", *HARNESS, "compare"]
     with subprocess.Popen(
-        [*HARNESS, "compare"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
         while not any(cache.iterdir()):  # Python itself is still starting
             time.sleep(0.01)
