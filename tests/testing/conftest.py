@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import select
@@ -158,8 +159,9 @@ class Running:
 
 @pytest.fixture
 def mock(tmp_path: Path) -> Callable[..., MockFvp]:
-    """A function that makes a stand-in with symptoms."""
-    return lambda *symptoms, **choices: MockFvp(tmp_path / "fvp", *symptoms, **choices)
+    """A function that makes a stand-in with symptoms, each in a folder of its own: two may start at once."""
+    numbers = itertools.count()
+    return lambda *symptoms, **choices: MockFvp(tmp_path / f"fvp{next(numbers)}", *symptoms, **choices)
 
 
 @pytest.fixture
@@ -221,12 +223,18 @@ def answer(mock: Callable[..., MockFvp], tmp_path: Path):
     """A function that runs a stand-in to its end, and returns status, stdout and stderr."""
 
     def ask(
-        *arguments: str, symptoms: tuple[Symptom, ...] = (), env: Mapping[str, str] | None = None, **choices
-    ):
+        *arguments: str,
+        symptoms: tuple[Symptom, ...] = (),
+        env: Mapping[str, str] | None = None,
+        own_python: bool = False,
+        **choices: object,
+    ) -> tuple[int, str, str]:
+        fvp = mock(*symptoms, **choices)
+        python = {"PYTHONHOME": str(fvp.python_home)} if own_python else {}
         done = subprocess.run(
-            [mock(*symptoms, **choices).executable, *arguments],
+            [fvp.executable, *arguments],
             cwd=tmp_path,
-            env=plain_environment() | dict(env or {}),
+            env=plain_environment() | python | dict(env or {}),
             capture_output=True,
             text=True,
             timeout=PATIENCE,

@@ -164,11 +164,8 @@ def test_a_sound_stand_in_does_not_mind_the_users_python(answer, variable):
     assert answer("--version", env={variable: "/somewhere"})[0] == 0
 
 
-def test_some_models_need_a_python_home(answer, mock):
-    needy = (Symptom.NEEDS_PYTHONHOME,)
-    home = mock(*needy).python_home
-    assert answer("--version", symptoms=needy)[0] == 1
-    assert answer("--version", symptoms=needy, env={"PYTHONHOME": str(home)})[0] == 0
-    assert (
-        answer("--version", symptoms=(*needy, Symptom.FOREIGN_PYTHON), env={"PYTHONHOME": str(home)})[0] == 0
-    )
+def test_some_models_need_a_python_home(answer):
+    needy = Symptom.NEEDS_PYTHONHOME
+    assert answer("--version", symptoms=(needy,))[0] == 1
+    assert answer("--version", symptoms=(needy,), own_python=True)[0] == 0
+    assert answer("--version", symptoms=(needy, Symptom.FOREIGN_PYTHON), own_python=True)[0] == 0
