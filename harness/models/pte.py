@@ -65,12 +65,22 @@ def read_pte(name: str, data: bytes) -> PteProgram:
     """
     try:
         program = root_table(data)
-        plan = _only(name, "method", program.tables(_PLANS))
+        plan = _find_method(name, program)
         arguments, delegate = _find_call(name, plan)
         network = read_vela_bin_stream(name, _delegate_data(name, data, program, delegate))
         return _match(name, plan, arguments, network)
     except FlatbufferError as error:
         raise ModelError(f"{name} is a damaged .pte file: {error}") from error
+
+
+def _find_method(name: str, program: Table) -> Table:
+    """The one method that computes; others, such as `get_input0_scales`, only return a constant."""
+    computing = [each for each in program.tables(_PLANS) if _computes(each)]
+    return _only(name, "computing method", computing)
+
+
+def _computes(plan: Table) -> bool:
+    return any(chain.tables(_INSTRUCTIONS) for chain in plan.tables(_CHAINS))
 
 
 def _only(name: str, kind: str, found: Sequence[Table]) -> Table:

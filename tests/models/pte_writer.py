@@ -46,8 +46,14 @@ def write_pte(
     delegate: str = "EthosUBackend",
     data: bytes | None = None,
     kernels: Sequence[str] = (),
+    constants: Sequence[str] = (),
+    methods: Sequence[str] = ("forward",),
 ) -> bytes:
-    """The file. `data` takes the place of the delegate's; `kernels` are operators called beside it."""
+    """The file.
+
+    `data` takes the place of the delegate's; `kernels` are operators called beside it; `constants` are
+    methods that compute nothing; each of `methods` calls the delegate.
+    """
     builder = flatbuffers.Builder(1024)
     places = [*network.inputs, *network.outputs]
     values = _tables(builder, [_table({0: ("B", 5), 1: (_tensor(place),)}) for place in places])
@@ -57,19 +63,18 @@ def write_pte(
     calls.append(_table({0: ("B", 2), 1: (_table({1: (_numbers(arguments),)}),)}))
     chain = _table({2: (lambda b: _tables(b, calls),)})
     processed = vela_bin_stream(network) if data is None else data
-    plan = _table(
-        {
-            0: (_text("forward"),),
-            2: values,
-            3: (_numbers(range(count)),),
-            4: (_numbers(range(count, len(places))),),
-            5: (lambda b: _tables(b, [chain]),),
-            6: (lambda b: _tables(b, [_table({0: (_text(name),), 1: (_text("out"),)}) for name in kernels]),),
-            7: (lambda b: _tables(b, [_table({0: (_text(delegate),), 1: (_table({0: ("B", 0)}),)})]),),
-        }
-    )
+    parts = {
+        2: values,
+        3: (_numbers(range(count)),),
+        4: (_numbers(range(count, len(places))),),
+        5: (lambda b: _tables(b, [chain]),),
+        6: (lambda b: _tables(b, [_table({0: (_text(name),), 1: (_text("out"),)}) for name in kernels]),),
+        7: (lambda b: _tables(b, [_table({0: (_text(delegate),), 1: (_table({0: ("B", 0)}),)})]),),
+    }
+    plans = [_table({0: (_text(name),), 5: (lambda b: _tables(b, [_table({})]),)}) for name in constants]
+    plans += [_table({0: (_text(name),), **parts}) for name in methods]
     inline = _table({0: (lambda b: b.CreateByteVector(processed),)})
-    program = _table({1: (lambda b: _tables(b, [plan]),), 3: (lambda b: _tables(b, [inline]),)})
+    program = _table({1: (lambda b: _tables(b, plans),), 3: (lambda b: _tables(b, [inline]),)})
     builder.Finish(program(builder), b"ET12")
     return bytes(builder.Output())
 
@@ -107,7 +112,7 @@ def _table(fields: Mapping[int, object]) -> Build:
             for field, value in fields.items()
             if isinstance(value, int) or len(value) == 1
         }
-        builder.StartObject(max(fields) + 1)
+        builder.StartObject(max(fields, default=-1) + 1)
         for field, value in fields.items():
             if field in offsets:
                 builder.PrependUOffsetTRelativeSlot(field, offsets[field], 0)

@@ -81,6 +81,16 @@ def test_an_operator_beside_the_delegate_is_named(opened):
         opened(kernels=("aten::softmax",))
 
 
+def test_methods_that_return_a_constant_are_passed_over(network, opened):
+    assert opened(constants=("get_input0_scales", "get_input0_zp")).command_stream == network.command_stream
+
+
+@pytest.mark.parametrize("methods", [(), ("forward", "encode")])
+def test_there_is_one_method_that_computes(opened, methods):
+    with pytest.raises(ModelError, match=f"has {len(methods)} computing methods; .* exactly one"):
+        opened(methods=methods, constants=("get_input0_zp",))
+
+
 def test_another_delegate_is_named(opened):
     with pytest.raises(ModelError, match="for the delegate 'XnnpackBackend'; allowed: EthosUBackend"):
         opened(delegate="XnnpackBackend")
