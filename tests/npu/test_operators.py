@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from harness.sim.npu.pooling import pool
 from harness.sim.npu.product import product
 from harness.sim.npu.resize import resize
 
-IFM, IFM2, OFM = 0x0000, 0x4000, 0x8000
+IFM, IFM2, OFM, SCALES = 0x0000, 0x4000, 0x8000, 0xC000
 PRECISION = {"int8": 0, "int16": 1, "int32": 2, "int64": 3}
 ONE = {"scale": 1, "shift": 0}
 DISTANCE = 0x100  #: bytes between rows, more than any of these rows needs
@@ -55,6 +57,12 @@ class Bench:
             f"{name}_STRIDE_X": shape[2] * size,
             f"{name}_STRIDE_C": size,
         }
+
+    def put_scales(self, *entries):
+        """Place one (bias, scale, shift) for each channel, for operations with 32-bit accumulators."""
+        content = b"".join(struct.pack("<iIBx", *entry) for entry in entries)
+        self.machine.view(0, SCALES, len(content), Channel.OFM)[:] = np.frombuffer(content, np.uint8)
+        self.settings |= {"SCALE_REGION": 0, "SCALE_BASE": SCALES, "SCALE_LENGTH": len(content)}
 
     def put(self, name, values, dtype):
         values = np.array(values, dtype)
@@ -129,6 +137,25 @@ class TestElementwise:
             bench, Elementwise.ADD, [5], [5], dtype="int8", ofm="int8", IFM_SCALE=half, IFM2_SCALE=half
         )
         assert result == [6]
+
+    @pytest.mark.parametrize(
+        ("mode", "expected"),
+        [
+            (Elementwise.MIN, [3, -6]),
+            (Elementwise.MAX, [4, 4]),
+            (Elementwise.CMP_GT, [0, -1]),
+            (Elementwise.AND, [0, 0]),
+            (Elementwise.XOR, [7, -2]),
+        ],
+    )
+    def test_inputs_are_scaled_before_they_meet(self, bench, mode, expected):
+        half, twice = {"scale": 1, "shift": 1, "rounding": 1}, {"scale": 2}
+        scales = {"IFM_SCALE": half, "IFM2_SCALE": twice}
+        assert apply(bench, mode, [6, 8], [2, -3], dtype="int8", ofm="int8", **scales) == expected
+
+    def test_absolute_value_is_of_the_scaled_input(self, bench):
+        half = {"scale": 1, "shift": 1, "rounding": Rounding.NATURAL}
+        assert apply(bench, Elementwise.ABS, [-3, 5], dtype="int8", ofm="int8", IFM_SCALE=half) == [1, 3]
 
     def test_leaky_relu_has_a_scale_for_each_sign(self, bench):
         scales = {"IFM_SCALE": {"scale": 2}, "IFM2_SCALE": {"scale": 1, "shift": 1, "rounding": 1}}
@@ -260,6 +287,44 @@ class TestPooling:
         more = {"ACC_FORMAT": {"input": 2}, "OFM_SCALE": {"scale": 1, "shift": 2, "rounding": 1}}
         assert bench.run(pool, Pooling.NONE, (1, 1, 3), "int8", **more).ravel().tolist() == [127, -128, 1]
 
+    def test_each_channel_has_its_own_bias_and_scale(self, bench):
+        bench.put("IFM2", row(1000, -1000, 5), "int32")
+        bench.put_scales((24, 1, 4), (0, 1, 3), (-7, 6, 0))
+        more = {"ACC_FORMAT": {"input": 2}, "OFM_PRECISION": {"scale_mode": 0}}
+        assert bench.run(pool, Pooling.NONE, (1, 1, 3), "int8", **more).ravel().tolist() == [64, -125, -12]
+
+    def test_windows_too_can_have_a_scale_for_each_channel(self, bench):
+        bench.put("IFM", [[[1, 1], [2, 3]]], "int8")
+        bench.put_scales((0, 3, 0), (0, 5, 0))
+        more = {"KERNEL_WIDTH_M1": 1, "OFM_PRECISION": {"scale_mode": 0}}
+        assert bench.run(pool, Pooling.SUM, (1, 1, 2), "int8", **more).ravel().tolist() == [9, 20]
+
+    def test_a_bias_that_passes_the_accumulator_is_refused(self, bench):
+        bench.put("IFM2", row(2**31 - 1), "int32")
+        bench.put_scales((1, 1, 0))
+        with pytest.raises(CommandError, match="accumulator passes"):
+            bench.run(
+                pool,
+                Pooling.NONE,
+                (1, 1, 1),
+                "int8",
+                ACC_FORMAT={"input": 2},
+                OFM_PRECISION={"scale_mode": 0},
+            )
+
+    def test_scales_that_end_before_the_channels_do_are_refused(self, bench):
+        bench.put("IFM2", row(1, 2), "int32")
+        bench.put_scales((0, 1, 0))
+        with pytest.raises(CommandError, match="too short for 2 channels"):
+            bench.run(
+                pool,
+                Pooling.NONE,
+                (1, 1, 2),
+                "int8",
+                ACC_FORMAT={"input": 2},
+                OFM_PRECISION={"scale_mode": 0},
+            )
+
     def test_sum_that_passes_the_accumulator_is_refused(self, bench):
         bench.put("IFM", row(2**31 - 1, 1), "int32")
         with pytest.raises(CommandError, match="accumulator passes"):
@@ -269,6 +334,7 @@ class TestPooling:
         ("more", "reason"),
         [
             ({"OFM_SCALE": {"scale": 3}}, "scale other than one"),
+            ({"OFM_PRECISION": {"scale_mode": 0}}, "global scales only"),
             ({"IFM_PAD_TOP": 5}, "padding leaves"),
             ({"IFM_PAD_TOP": 2, "KERNEL_STRIDE": {"y_low": 1}}, "nothing but padding"),
             ({"IFM_DEPTH_M1": 4}, "from 5 to 1 channels"),

@@ -1,7 +1,8 @@
 """A model of the Arm Ethos-U85 NPU: its registers, and the arithmetic of the command streams it runs.
 
-Its arithmetic agrees with TensorFlow Lite Micro on networks that the Vela compiler prepared; it has been
-compared with no Arm hardware and no Arm model.  Cycle counts are estimates.
+Its arithmetic agrees with TensorFlow Lite Micro and with Arm's TOSA reference model on networks that the Vela
+compiler prepared; it has been compared with no Arm hardware and no Arm model of the NPU.  Cycle counts are
+estimates.
 
 Whatever the model cannot compute stops the NPU with a parse error, and `EthosU85.last_fault` says what it is:
 conditional jumps; accumulators started from IFM2 but in pooling mode NONE; the elementwise mode LSR; tables

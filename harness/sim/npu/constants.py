@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from harness.sim.npu.weights.order import CORES
 
 CACHED_MATRICES = 256
 """How many operations' decoded weights are kept, whichever stream they belong to."""
+
+Decoded = TypeVar("Decoded")
 
 
 @dataclass(frozen=True)
@@ -55,18 +58,18 @@ class Constants:
     largest: int  #: no accumulator gets beyond this
 
 
-class StoredConstants:
-    """Weights, biases and scales as memory holds them: one weight stream for each core, and one of scales.
+class StoredConstants(Generic[Decoded]):
+    """Constants as memory holds them: one stream of weights for each core, if any, and one of scales.
 
     The bytes are looked at before every use, and decoded only when they differ from the last time.
     """
 
-    def __init__(self, spans: tuple[Span, ...], decode: Callable[[tuple[bytes, ...]], Constants]) -> None:
+    def __init__(self, spans: tuple[Span, ...], decode: Callable[[tuple[bytes, ...]], Decoded]) -> None:
         self.spans = spans
         self._decode = decode
-        self._last: tuple[tuple[bytes, ...], Constants] | None = None
+        self._last: tuple[tuple[bytes, ...], Decoded] | None = None
 
-    def read(self, machine: Machine) -> Constants:
+    def read(self, machine: Machine) -> Decoded:
         """Return what is in memory now.  Raises AccessFault, and CommandError where the code is invalid."""
         views = [machine.view(span.region, span.offset, span.size, span.channel).data for span in self.spans]
         # Of all ways to compare with memory, `startswith` alone takes no copy; the lengths are equal.
@@ -82,26 +85,43 @@ class StoredConstants:
 
 def stored_constants(
     registers: Registers, layout: WeightLayout, ifm: InMemory | Chained, acc48: bool
-) -> StoredConstants:
+) -> StoredConstants[Constants]:
     """Read where weights, biases and scales lie, and how OFM_SCALE has them rounded.  Raises CommandError."""
     names = ("WEIGHT", "WEIGHT1", "WEIGHT2", "WEIGHT3")[: 1 if layout.fast else CORES[layout.macs]]
     spans = [_span(registers, Channel.WEIGHT, name) for name in names]
-    scales = _span(registers, Channel.SCALE, "SCALE")
-    rounding = registers.enum(Rounding, "OFM_SCALE", "rounding")
-    double_round = registers.value("OFM_SCALE", "double_round")
+    decode_table = _table_decoder(registers, layout.ofm_depth, acc48)
     zero = zero_point(registers, "IFM")
 
     def decode(content: tuple[bytes, ...]) -> Constants:
         matrix = _decode_matrix(layout, largest_element(ifm, zero), content[:-1])
-        table = decode_scales(content[-1], layout.ofm_depth, acc48)
+        table = decode_table(content[-1])
+        centre = (-zero * matrix.sums).reshape(1, 1, -1)
+        largest = matrix.largest_sum * largest_value(ifm, zero) + int(np.abs(table.bias).max())
+        return Constants(matrix.values, centre, replace(table, bias=table.bias + centre), largest)
+
+    return StoredConstants((*spans, _span(registers, Channel.SCALE, "SCALE")), decode)
+
+
+def stored_scales(registers: Registers, channels: int, acc48: bool) -> StoredConstants[Scale]:
+    """Read where the biases and scales of an operation without weights lie.  Raises CommandError."""
+    decode_table = _table_decoder(registers, channels, acc48)
+    return StoredConstants(
+        (_span(registers, Channel.SCALE, "SCALE"),), lambda content: decode_table(content[0])
+    )
+
+
+def _table_decoder(registers: Registers, channels: int, acc48: bool) -> Callable[[bytes], Scale]:
+    """Return how a table of biases and scales becomes a scale that is rounded as OFM_SCALE says."""
+    rounding = registers.enum(Rounding, "OFM_SCALE", "rounding")
+    double_round = registers.value("OFM_SCALE", "double_round")
+
+    def decode(content: bytes) -> Scale:
+        table = decode_scales(content, channels, acc48)
         # Three axes, as an OFM has: numpy is twice as fast with small arrays where shapes are equal.
         shift = Shift(table.shift.reshape(1, 1, -1), rounding, double_round)
-        centre = (-zero * matrix.sums).reshape(1, 1, -1)
-        scale = Scale(table.scale.reshape(1, 1, -1), shift, table.bias.reshape(1, 1, -1) + centre)
-        largest = matrix.largest_sum * largest_value(ifm, zero) + int(np.abs(table.bias).max())
-        return Constants(matrix.values, centre, scale, largest)
+        return Scale(table.scale.reshape(1, 1, -1), shift, table.bias.reshape(1, 1, -1))
 
-    return StoredConstants((*spans, scales), decode)
+    return decode
 
 
 @lru_cache(maxsize=CACHED_MATRICES)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.sim.npu import cycles
 from harness.sim.npu.blocks import Blocks, blocks_from_registers
 from harness.sim.npu.config import NpuConfig
-from harness.sim.npu.constants import StoredConstants, stored_constants
+from harness.sim.npu.constants import Constants, StoredConstants, stored_constants
 from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
 from harness.sim.npu.machine import Machine
@@ -21,7 +21,7 @@ from harness.sim.npu.output import OutputStage, output_stage
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.weights import Traversal, WeightLayout
 from harness.sim.npu.window import Window, window_from_registers
-from harness.sim.npu.workload import Memories, kernel_work
+from harness.sim.npu.workload import Memories, constants_traffic, kernel_work
 
 COLUMN_ELEMENTS = 1 << 20
 """Input elements laid out for one matrix product; larger operations are done in strips of output rows."""
@@ -43,7 +43,7 @@ class Convolution:
     zero_point: int
     window: Window
     layout: WeightLayout
-    constants: StoredConstants
+    constants: StoredConstants[Constants]
     output: OutputStage
     blocks: Blocks
 
@@ -67,21 +67,14 @@ class Convolution:
         """Describe the operation to the cycle estimate."""
         unit = cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV
         work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories)
-        *weights, scales = self.constants.spans
         return replace(
             work,
             kernel=self.window.kernel,
             stride=self.window.stride,
             dilation=self.window.dilation,
             part_kernel=self.layout.traversal is Traversal.PART_KERNEL,
-            weights=cycles.WeightTraffic(
-                weight_bytes=sum(span.size for span in weights),
-                weight_memory=memories[weights[0].region],
-                scale_bytes=scales.size,
-                scale_memory=memories[scales.region],
-                scale_place=cycles.Place(scales.region, scales.offset),
-                fast=self.layout.fast,
-                sparse=self.layout.sparse,
+            weights=constants_traffic(
+                self.constants, memories, fast=self.layout.fast, sparse=self.layout.sparse
             ),
         )
 

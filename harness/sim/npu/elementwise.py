@@ -33,7 +33,7 @@ class Arithmetic:
     mode: Elementwise
     operands: tuple[Operand, ...]
     zero_points: tuple[int, ...]
-    scales: tuple[Scale, ...]  #: IFM_SCALE, then IFM2_SCALE where the mode has a use for it
+    scales: tuple[Scale, ...]  #: IFM_SCALE, then IFM2_SCALE of a binary mode and of LRELU
     output: OutputStage
     blocks: Blocks
 
@@ -43,6 +43,8 @@ class Arithmetic:
             source.read(machine, Channel.IFM, np.int64) - zero
             for source, zero in zip(self.operands, self.zero_points, strict=True)
         ]
+        if self.mode is not Elementwise.LRELU:  # which scales its one operand in two ways
+            values = [scale.apply(value) for scale, value in zip(self.scales, values, strict=True)]
         result = _MODES[self.mode].compute(self, *values)
         self.output.finish(machine, np.broadcast_to(result, self.output.shape))
 
@@ -91,46 +93,44 @@ def _leading_zeros(_: Arithmetic, values: Int) -> Int:
 
 def _compare(holds: Callable[[Int, Int], NDArray[np.bool_]]) -> Callable[..., Int]:
     """Return a comparison: all bits are set where it holds, so that the result can be used as a mask."""
-
-    def compare(operation: Arithmetic, a: Int, b: Int) -> Int:
-        first, second = operation.scales
-        return -holds(first.apply(a), second.apply(b)).astype(np.int64)
-
-    return compare
+    return lambda _, a, b: -holds(a, b).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class _Mode:
     """How an elementwise mode computes, and what it takes."""
 
-    compute: Callable[..., Int]
+    compute: Callable[..., Int]  #: from the operation and its operands, zero points taken off, and scaled
     operands: int = 2
-    scales: int = 0  #: how many of IFM_SCALE and IFM2_SCALE it applies; the others have to be one
+    scaled: bool = True  #: whether IFM_SCALE and IFM2_SCALE may be other than one
     word_only: bool = False  #: modelled for 32-bit inputs only
 
 
 _MODES = {
-    Elementwise.MUL: _Mode(lambda _, a, b: a * b),
-    Elementwise.ADD: _Mode(lambda op, a, b: op.scales[0].apply(a) + op.scales[1].apply(b), scales=2),
-    Elementwise.SUB: _Mode(lambda op, a, b: op.scales[0].apply(a) - op.scales[1].apply(b), scales=2),
+    Elementwise.MUL: _Mode(lambda _, a, b: a * b, scaled=False),
+    Elementwise.ADD: _Mode(lambda _, a, b: a + b),
+    Elementwise.SUB: _Mode(lambda _, a, b: a - b),
     Elementwise.MIN: _Mode(lambda _, a, b: np.minimum(a, b)),
     Elementwise.MAX: _Mode(lambda _, a, b: np.maximum(a, b)),
-    Elementwise.LRELU: _Mode(_leaky_relu, operands=1, scales=2),
+    Elementwise.LRELU: _Mode(_leaky_relu, operands=1),
     Elementwise.ABS: _Mode(lambda _, a: np.abs(a), operands=1),
-    Elementwise.CLZ: _Mode(_leading_zeros, operands=1, word_only=True),
-    Elementwise.SHR: _Mode(_shift_right),
-    Elementwise.SHL: _Mode(_shift_left, word_only=True),
-    Elementwise.DIV: _Mode(_quotient, word_only=True),
-    Elementwise.CMP_EQ: _Mode(_compare(operator.eq), scales=2),
-    Elementwise.CMP_NE: _Mode(_compare(operator.ne), scales=2),
-    Elementwise.CMP_GE: _Mode(_compare(operator.ge), scales=2),
-    Elementwise.CMP_GT: _Mode(_compare(operator.gt), scales=2),
+    Elementwise.CLZ: _Mode(_leading_zeros, operands=1, scaled=False, word_only=True),
+    Elementwise.SHR: _Mode(_shift_right, scaled=False),
+    Elementwise.SHL: _Mode(_shift_left, scaled=False, word_only=True),
+    Elementwise.DIV: _Mode(_quotient, scaled=False, word_only=True),
+    Elementwise.CMP_EQ: _Mode(_compare(operator.eq)),
+    Elementwise.CMP_NE: _Mode(_compare(operator.ne)),
+    Elementwise.CMP_GE: _Mode(_compare(operator.ge)),
+    Elementwise.CMP_GT: _Mode(_compare(operator.gt)),
     Elementwise.AND: _Mode(lambda _, a, b: a & b),
     Elementwise.OR: _Mode(lambda _, a, b: a | b),
     Elementwise.XOR: _Mode(lambda _, a, b: a ^ b),
     Elementwise.NOT: _Mode(lambda _, a: ~a, operands=1),
     Elementwise.AND_NOT: _Mode(lambda _, a, b: a & ~b),
 }
+"""Which modes scale their inputs is what Vela 5.2 lets be fused into them (SupportedIFMQuant in
+regor/architecture/ethosu85/ethos_u85_constraints.cpp): MUL and DIV never, and for shifts and CLZ, which it
+reads as 32-bit numbers, nothing is known that would make it do so."""
 
 
 _UNSCALED = (Elementwise.SHR, Elementwise.SHL, Elementwise.CLZ, Elementwise.DIV)
@@ -146,11 +146,9 @@ def elementwise(registers: Registers, mode: Elementwise) -> Arithmetic:
     if not output.ends:
         raise CommandError(f"{mode.name} that leaves its result in the accumulators is not modelled")
     names = ("IFM", "IFM2")[: rule.operands]
-    scales = tuple(
-        Scale.from_register(registers, f"{name}_SCALE")
-        for name in ("IFM", "IFM2")[: max(rule.operands, rule.scales)]
-    )
-    if not all(scale.is_one for scale in scales[rule.scales :]):
+    scale_names = ("IFM", "IFM2") if mode is Elementwise.LRELU else names
+    scales = tuple(Scale.from_register(registers, f"{name}_SCALE") for name in scale_names)
+    if not rule.scaled and not all(scale.is_one for scale in scales):
         raise CommandError(f"{mode.name} with scaled inputs is not modelled")
     sizes = {element_type(registers, name).itemsize for name in names}
     if len(sizes) != 1:

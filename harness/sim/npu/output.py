@@ -107,9 +107,9 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
 
     Raises CommandError, also when OFM_PRECISION asks for the other kind of scale.
     """
-    mode = ScaleMode.PER_CHANNEL if per_channel else ScaleMode.GLOBAL
-    if registers.enum(ScaleMode, "OFM_PRECISION", "scale_mode") is not mode:
-        raise CommandError(f"this operation is modelled with {mode.name.lower()} scales only")
+    if scales_per_channel(registers) is not per_channel:
+        kind = "per_channel" if per_channel else "global"
+        raise CommandError(f"this operation is modelled with {kind} scales only")
     shape = ofm_shape(registers)
     lut = lut_from_registers(registers)
     order = registers.enum(Transpose, "OFM_PRECISION", "transpose")
@@ -133,6 +133,11 @@ def output_stage(registers: Registers, *, per_channel: bool) -> OutputStage:
         registers.enum(AccInput, "ACC_FORMAT", "input") is AccInput.KEEP,
         ends,
     )
+
+
+def scales_per_channel(registers: Registers) -> bool:
+    """Return whether OFM_PRECISION asks for a scale for each channel.  Raises CommandError."""
+    return registers.enum(ScaleMode, "OFM_PRECISION", "scale_mode") is ScaleMode.PER_CHANNEL
 
 
 def ofm_shape(registers: Registers) -> Shape:

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from harness.sim.npu import cycles
 from harness.sim.npu.blocks import Blocks, blocks_from_registers
+from harness.sim.npu.constants import StoredConstants, stored_scales
 from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.feature_map import Chained, InMemory, stored, zero_point
 from harness.sim.npu.machine import Machine
 from harness.sim.npu.opcodes import AccInput, Pooling
-from harness.sim.npu.output import OutputStage, output_stage
+from harness.sim.npu.output import OutputStage, output_stage, scales_per_channel
 from harness.sim.npu.registers import Registers
+from harness.sim.npu.scaling import Scale
 from harness.sim.npu.window import Window, window_from_registers
-from harness.sim.npu.workload import Memories, kernel_work
+from harness.sim.npu.workload import Memories, constants_traffic, kernel_work
 
 Int = NDArray[np.int64]
 
@@ -68,6 +70,11 @@ _COMBINE: dict[Pooling, Callable[[Int, Int], Int]] = {
 """How a pooling that comes in parts, each with some elements of every window, becomes one."""
 
 
+_ONE_SCALE = (Pooling.AVERAGE, Pooling.REDUCE_SUM, Pooling.ARGMAX_X, Pooling.ARGMAX_Y)
+"""Modes with the scale of OFM_SCALE only (Vela 5.2, SupportedOFMQuant in
+regor/architecture/ethosu85/ethos_u85_constraints.cpp, and GenerateOFMScalingForPooling for ARGMAX)."""
+
+
 @dataclass(frozen=True)
 class Pool:
     """One POOL operation that looks at windows."""
@@ -78,6 +85,7 @@ class Pool:
     window: Window
     output: OutputStage
     blocks: Blocks
+    constants: StoredConstants[Scale] | None  #: where each channel has a scale of its own
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
@@ -86,9 +94,7 @@ class Pool:
         accumulators = self.output.resume(
             machine, reduce(self.window.windows(padded), self.window), _COMBINE.get(self.mode, np.add)
         )
-        if self.output.ends:
-            self.blocks.check_accumulators(accumulators)
-        self.output.finish(machine, accumulators, self.blocks.accumulator_limit)
+        _finish(self, machine, accumulators)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
@@ -99,6 +105,7 @@ class Pool:
             kernel=self.window.kernel,
             stride=self.window.stride,
             dilation=self.window.dilation,
+            weights=_scale_traffic(self, memories),
         )
 
 
@@ -110,28 +117,45 @@ class PassThrough:
     zero_point: int
     output: OutputStage
     blocks: Blocks
+    constants: StoredConstants[Scale] | None  #: where each channel has a scale of its own
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         values = self.ifm2.read(machine, Channel.IFM, np.int64) - self.zero_point
-        self.blocks.check_accumulators(values)
-        self.output.finish(machine, values, self.blocks.accumulator_limit)
+        _finish(self, machine, values)
 
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
-        return kernel_work(cycles.Unit.ELEMENTWISE, [self.ifm2], self.output, self.blocks, memories)
+        work = kernel_work(cycles.Unit.ELEMENTWISE, [self.ifm2], self.output, self.blocks, memories)
+        return replace(work, weights=_scale_traffic(self, memories))
+
+
+def _finish(operation: Pool | PassThrough, machine: Machine, accumulators: Int) -> None:
+    """Hand the accumulators to the output stage."""
+    blocks, scale = operation.blocks, None
+    if operation.constants is not None:
+        scale = operation.constants.read(machine)
+    if operation.output.ends:
+        blocks.check_accumulators(accumulators if scale is None else accumulators + scale.bias)
+    operation.output.finish(machine, accumulators, blocks.accumulator_limit, scale)
+
+
+def _scale_traffic(operation: Pool | PassThrough, memories: Memories) -> cycles.WeightTraffic | None:
+    return constants_traffic(operation.constants, memories) if operation.constants is not None else None
 
 
 def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:
     """Read the registers of a POOL operation.  Raises CommandError."""
-    output = output_stage(registers, per_channel=False)
+    per_channel = mode not in _ONE_SCALE and scales_per_channel(registers)
+    output = output_stage(registers, per_channel=per_channel)
     blocks = blocks_from_registers(registers)
+    constants = stored_scales(registers, output.shape[2], blocks.acc48) if per_channel else None
     source = registers.enum(AccInput, "ACC_FORMAT", "input")
     if mode is Pooling.NONE:
         if source is not AccInput.IFM2:
             raise CommandError(f"pooling mode NONE with accumulators from {source.name} is not modelled")
         return PassThrough(
-            stored(registers, "IFM2", output.shape), zero_point(registers, "IFM2"), output, blocks
+            stored(registers, "IFM2", output.shape), zero_point(registers, "IFM2"), output, blocks, constants
         )
     continued = source is not AccInput.RESET or not output.ends
     if source is AccInput.IFM2 or (continued and mode not in _COMBINE):
@@ -145,4 +169,4 @@ def pool(registers: Registers, mode: Pooling) -> Pool | PassThrough:
     if mode is Pooling.AVERAGE and not output.scale.is_one:
         raise CommandError("AVERAGE pooling with a scale other than one is not modelled")
     ifm = stored(registers, "IFM", (*window.ifm, ifm_depth))
-    return Pool(mode, ifm, zero_point(registers, "IFM"), window, output, blocks)
+    return Pool(mode, ifm, zero_point(registers, "IFM"), window, output, blocks, constants)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from harness.sim.npu import cycles
 from harness.sim.npu.blocks import Blocks
+from harness.sim.npu.constants import StoredConstants
 from harness.sim.npu.feature_map import Chained, InMemory, Operand, Scalar
 from harness.sim.npu.output import OutputStage
 
@@ -25,6 +27,22 @@ def kernel_work(
         microblock=blocks.micro,
         acc48=blocks.acc48,
         swaps_rows=output.swaps_rows,
+    )
+
+
+def constants_traffic(
+    constants: StoredConstants[Any], memories: Memories, *, fast: bool = False, sparse: bool = False
+) -> cycles.WeightTraffic:
+    """Describe what an operation fetches besides feature maps: weights where it has any, and scales."""
+    *weights, scales = constants.spans
+    return cycles.WeightTraffic(
+        weight_bytes=sum(span.size for span in weights),
+        weight_memory=memories[constants.spans[0].region],
+        scale_bytes=scales.size,
+        scale_memory=memories[scales.region],
+        scale_place=cycles.Place(scales.region, scales.offset),
+        fast=fast,
+        sparse=sparse,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,12 +143,12 @@ def _kernel(kernel: Kernel) -> Iterator[Touch]:
     for operand in operands(kernel):
         if isinstance(operand, InMemory):
             yield from feature_map_touches(operand, Channel.IFM)
-    if isinstance(kernel, Convolution):
+    if isinstance(kernel, Convolution | Pool | PassThrough) and kernel.constants is not None:
         yield from _constants(kernel.constants)
     yield from _output(kernel.output)
 
 
-def _constants(constants: StoredConstants) -> Iterator[Touch]:
+def _constants(constants: StoredConstants[Any]) -> Iterator[Touch]:
     for span in constants.spans:
         if span.size:
             yield Touch(span.channel, False, span.region, span.offset, (span.size,), (1,), ALIGNMENT)
