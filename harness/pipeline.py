@@ -51,10 +51,16 @@ def compare_models(
         tool_version=__version__,
         board=settings.board.name,
         source=settings.board.source,
-        macs=settings.macs,
+        macs=_common_macs(reports, settings),
         versions=versions(settings),
         models=tuple(reports),
     )
+
+
+def _common_macs(reports: Sequence[ModelReport], settings: Settings) -> int | None:
+    """The MAC count that all models ran with: a compiled one has its own."""
+    counts = {report.compiled.macs for report in reports if report.compiled is not None} or {settings.macs}
+    return counts.pop() if len(counts) == 1 else None
 
 
 def _first_implementation(settings: Settings) -> Settings:

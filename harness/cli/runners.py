@@ -99,7 +99,7 @@ def _table(report: RunnerReport) -> Table:
     table = Table(
         title=f"Milliseconds per inference of two runners under Linux, before → after\n"
         f"board {report.board} ({report.source} {escape(report.versions['board'])}), "
-        f"Ethos-U85-{report.macs}, Linux {escape(report.versions['linux'])}",
+        f"{report.npu}, Linux {escape(report.versions['linux'])}",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,

@@ -63,7 +63,7 @@ def _table(report: Report) -> Table:
     versions = report.versions
     table = Table(
         title=f"CPU instructions with driver objects per inference → persistent\n"
-        f"board {report.board} ({report.source}), Ethos-U85-{report.macs}, Vela {versions.get('vela', '?')}",
+        f"board {report.board} ({report.source}), {report.npu}, Vela {versions.get('vela', '?')}",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,

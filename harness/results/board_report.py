@@ -39,9 +39,14 @@ class BoardReport(Generic[Outcome]):
     tool_version: str
     board: str
     source: Source
-    macs: int
+    macs: int | None  #: None where the models were compiled for several MAC counts
     versions: Mapping[str, str]
     models: tuple[Outcome, ...]
+
+    @property
+    def npu(self) -> str:
+        """The NPU as a title has it."""
+        return "Ethos-U85, each model's MACs" if self.macs is None else f"Ethos-U85-{self.macs}"
 
     @property
     def verdict(self) -> Verdict:
@@ -72,6 +77,7 @@ class BoardReport(Generic[Outcome]):
 def compiled_json(compiled: CompiledModel) -> dict[str, Any]:
     """What identifies a compiled model: digests of its file and its stream, and how it was compiled."""
     return {
+        "macs": compiled.macs,
         "sha256": compiled.source_sha256,
         "stream_sha256": compiled.stream_sha256,
         "compiler": {"vela": compiled.vela_version, "options": list(compiled.vela_options)},

@@ -38,7 +38,7 @@ def to_junit(report: Report) -> str:
 def _properties(report: Report) -> Iterable[tuple[str, str]]:
     yield "harness", report.tool_version
     yield "board", f"{report.board} ({report.source})"
-    yield "npu", f"Ethos-U85-{report.macs}"
+    yield "npu", report.npu
     yield from report.versions.items()
 
 

@@ -37,7 +37,7 @@ def _verdict(summary: Summary) -> str:
     fixed = f", {summary.fixed} in all modes" if summary.fixed else ""
     return (
         f"## {_MARKS[report.verdict]}: {summary.headline}\n\n"
-        f"Ethos-U85-{report.macs} on board {_code(report.board)} ({report.source}){fixed}."
+        f"{report.npu} on board {_code(report.board)} ({report.source}){fixed}."
     )
 
 
