@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.models.catalog import REFERENCE_NETWORKS, load_model
 from harness.models.compiled import CompiledModel
+from harness.models.vela import compile_model
 from harness.sim.npu import NpuFault, opcodes, parse_payload
 from harness.sim.npu.opcodes import CMD0, CMD1, Field
 from harness.sim.npu.stream import trace
@@ -21,6 +22,7 @@ from .listed import LISTED
 from .network import write_model
 
 FILE = Path(__file__).with_name("coverage.txt")
+PROGRAMS = Path(__file__).parents[2] / "executorch" / "programs"
 REFERENCE_MACS = 256
 COMMAND = "python -m tests.npu.proof"  #: rewrites FILE and the document
 
@@ -63,17 +65,16 @@ Compile = Callable[[str, bytes, int], CompiledModel]
 
 
 def exercised(compiled: Compile) -> set[str]:
-    """Return the coverage of every case that compiles, and of the reference networks."""
+    """Return the coverage of every case that compiles, of the reference networks and ExecuTorch's programs."""
     networks = [
         (name, write_model(operator), macs(name))
         for name, operator in CASES.items()
         if not LISTED.get(name, "").startswith("not compiled")
     ]
     networks += [(name, load_model(name).data, REFERENCE_MACS) for name in REFERENCE_NETWORKS]
-    lines: set[str] = set()
-    for network in networks:
-        lines |= set(_lines(parse_payload(compiled(*network).command_stream).stream))
-    return lines
+    streams = [compiled(*network).command_stream for network in networks]
+    streams += [compile_model(load_model(program)).command_stream for program in PROGRAMS.glob("*.pte")]
+    return {line for stream in streams for line in _lines(parse_payload(stream).stream)}
 
 
 def _lines(stream: bytes) -> Iterable[str]:

@@ -34,8 +34,8 @@ seeded sample is taken in which every pair of two values occurs (`sampling.py`).
 
 ## Encodings
 
-What the compiled cases and the four reference networks contain. Numbers of more than six bits, and shifts,
-are told apart as zero, small (below 256) and large.
+What the compiled cases, the four reference networks and eight [ExecuTorch programs](executorch.md) contain.
+Numbers of more than six bits, and shifts, are told apart as zero, small (below 256) and large.
 
 | Field | values exercised |
 | --- | --- |
@@ -43,7 +43,7 @@ are told apart as zero, small (below 256) and large.
 
 ### Never exercised
 
-No case, and none of the four networks, has one of these. For those marked * no input of the compiler is
+No case, network or program has one of these. For those marked * no input of the compiler is
 known, and they stop the NPU with a named fault; the others are modelled by their public definition.
 
 {missing}
