@@ -19,8 +19,8 @@ def dry_run(plan: Plan, settings: Settings) -> str:
     The folder belongs to the image: another dry run of it starts afresh. Raises what building raises, and
     BoardError or UsageError for what the board lacks.
     """
+    macs = plan.macs or settings.macs
     image = build_image(plan, settings.board, settings.toolchain, settings.firmware)
-    macs = plan.models[0].compiled.macs if plan.models else settings.macs
     folder = cache_folder("dry-runs") / f"{settings.board.name}-{image.build}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -95,8 +95,8 @@ def run_plan(plan: Plan, settings: Settings, fill: int | None = None) -> Transcr
 
     `fill` is the byte that the board fills its RAM with before the start; None leaves that to the board.
     """
+    macs = plan.macs or settings.macs
     image = build_image(plan, settings.board, settings.toolchain, settings.firmware)
-    macs = plan.models[0].compiled.macs if plan.models else settings.macs
     fresh = plan.with_fresh_nonce()
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         stamped = image.stamped(fresh.nonce, Path(folder) / "runner.elf")

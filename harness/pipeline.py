@@ -51,13 +51,13 @@ def compare_models(
         tool_version=__version__,
         board=settings.board.name,
         source=settings.board.source,
-        macs=_common_macs(reports, settings),
+        macs=_ran_with(reports, settings),
         versions=versions(settings),
         models=tuple(reports),
     )
 
 
-def _common_macs(reports: Sequence[ModelReport], settings: Settings) -> int | None:
+def _ran_with(reports: Sequence[ModelReport], settings: Settings) -> int | None:
     """The MAC count that all models ran with: a compiled one has its own."""
     counts = {report.compiled.macs for report in reports if report.compiled is not None} or {settings.macs}
     return counts.pop() if len(counts) == 1 else None

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import product
 
 from harness.errors import UsageError
-from harness.models.compiled import CompiledModel
+from harness.models.compiled import CompiledModel, common_macs
 from harness.models.inputs import InputSet
 
 
@@ -240,6 +240,11 @@ class Plan:
     keep_state: bool = False  #: variables go on from one inference to the next; else each starts anew
     failures: tuple[Failure, ...] = ()
     misalign_stream: bool = False  #: move command streams off the alignment that the NPU needs
+
+    @property
+    def macs(self) -> int | None:
+        """The MAC count that the models are for; None without any.  Raises UsageError for several."""
+        return common_macs(model.compiled for model in self.models) if self.models else None
 
     def with_fresh_nonce(self) -> Plan:
         """The same plan for one more run."""

@@ -16,6 +16,7 @@ from harness.linux.implementation import RunnerImplementation
 from harness.linux.plan import LinuxModel, LinuxPlan
 from harness.linux.trial import Trials
 from harness.models.catalog import ModelKind, ModelSource, load_model
+from harness.models.compiled import common_macs
 from harness.models.vela import compile_model
 from harness.results.comparable import Conditions
 from harness.results.runner_comparison import compare_trials
@@ -39,7 +40,7 @@ def compare_runners(
     and all that follow when the board is gone.
     """
     models = tuple(_linux_model(load_model(name), settings) for name in names)
-    macs = _common_macs(models)
+    macs = common_macs(model.compiled for model in models)
     config = settings.board
     plan = LinuxPlan(implementations, models, settings.load.inferences, linux_of(config))
     version = program_version(config, find_executable(config)).text
@@ -64,17 +65,6 @@ def _linux_model(source: ModelSource, settings: Settings) -> LinuxModel:
             hint="give the .pte program, or the .tflite file that Vela has written",
         )
     return LinuxModel.of(source, compile_model(source, settings.compiler))
-
-
-def _common_macs(models: Sequence[LinuxModel]) -> int:
-    counts = {model.compiled.name: model.compiled.macs for model in models}
-    if len(set(counts.values())) != 1:
-        listed = ", ".join(f"{name}: {macs}" for name, macs in counts.items())
-        raise UsageError(
-            f"a board has one MAC count for a boot, and these models are for several ({listed})",
-            hint="compare them one after the other",
-        )
-    return next(iter(counts.values()))
 
 
 def _reports(trials: Trials, conditions: Conditions, progress: Progress) -> Iterator[RunnerModelReport]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NewType
+
+from harness.errors import UsageError
 
 Bytes = NewType("Bytes", int)  #: a size in bytes
 
@@ -77,3 +80,15 @@ class CompiledModel:
     def stream_sha256(self) -> str:
         """Digest of command stream and weights: two compilations that run alike have the same."""
         return hashlib.sha256(self.command_stream + self.weights).hexdigest()
+
+
+def common_macs(models: Iterable[CompiledModel]) -> int:
+    """The MAC count of models that one board is to run.  Raises UsageError when they are for several."""
+    counts = {model.name: model.macs for model in models}
+    if len(set(counts.values())) != 1:
+        listed = ", ".join(f"{name}: {macs}" for name, macs in counts.items())
+        raise UsageError(
+            f"a board has one MAC count for a boot, and these models are for several ({listed})",
+            hint="compare them one after the other",
+        )
+    return next(iter(counts.values()))

@@ -130,6 +130,15 @@ def test_all_are_compared_in_all_modes(tmp_path):
             assert [one["sha256"] for one in inference["outputs"]] == expected[inference["input"]]
 
 
+def test_one_image_has_one_mac_count(capsys):
+    files = [str(PROGRAMS / f"{name}.pte") for name in ("keywords", "residual")]
+    assert run_command_line(["compare", "--together", "--modes", "driver", *files]) == 2
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "one MAC count for a boot, and these models are for several (keywords: 128, residual: 256)" in shown
+    )
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("name", NAMES)
 def test_another_export_computes_the_same_too(name, tmp_path):

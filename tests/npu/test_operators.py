@@ -299,31 +299,16 @@ class TestPooling:
         more = {"KERNEL_WIDTH_M1": 1, "OFM_PRECISION": {"scale_mode": 0}}
         assert bench.run(pool, Pooling.SUM, (1, 1, 2), "int8", **more).ravel().tolist() == [9, 20]
 
-    def test_a_bias_that_passes_the_accumulator_is_refused(self, bench):
-        bench.put("IFM2", row(2**31 - 1), "int32")
-        bench.put_scales((1, 1, 0))
-        with pytest.raises(CommandError, match="accumulator passes"):
-            bench.run(
-                pool,
-                Pooling.NONE,
-                (1, 1, 1),
-                "int8",
-                ACC_FORMAT={"input": 2},
-                OFM_PRECISION={"scale_mode": 0},
-            )
-
-    def test_scales_that_end_before_the_channels_do_are_refused(self, bench):
-        bench.put("IFM2", row(1, 2), "int32")
-        bench.put_scales((0, 1, 0))
-        with pytest.raises(CommandError, match="too short for 2 channels"):
-            bench.run(
-                pool,
-                Pooling.NONE,
-                (1, 1, 2),
-                "int8",
-                ACC_FORMAT={"input": 2},
-                OFM_PRECISION={"scale_mode": 0},
-            )
+    @pytest.mark.parametrize(
+        ("values", "entry", "reason"),
+        [((2**31 - 1,), (1, 1, 0), "accumulator passes"), ((1, 2), (0, 1, 0), "too short for 2 channels")],
+    )
+    def test_a_table_of_scales_that_does_not_fit_is_refused(self, bench, values, entry, reason):
+        bench.put("IFM2", row(*values), "int32")
+        bench.put_scales(entry)
+        more = {"ACC_FORMAT": {"input": 2}, "OFM_PRECISION": {"scale_mode": 0}}
+        with pytest.raises(CommandError, match=reason):
+            bench.run(pool, Pooling.NONE, (1, 1, len(values)), "int8", **more)
 
     def test_sum_that_passes_the_accumulator_is_refused(self, bench):
         bench.put("IFM", row(2**31 - 1, 1), "int32")

@@ -65,7 +65,7 @@ Compile = Callable[[str, bytes, int], CompiledModel]
 
 
 def exercised(compiled: Compile) -> set[str]:
-    """Return the coverage of every case that compiles, of the reference networks and ExecuTorch's programs."""
+    """Return the coverage of all cases that compile, the reference networks and ExecuTorch's programs."""
     networks = [
         (name, write_model(operator), macs(name))
         for name, operator in CASES.items()
