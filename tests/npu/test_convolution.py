@@ -7,15 +7,16 @@ import pytest
 
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.convolution import convolution
-from harness.sim.npu.faults import Channel
+from harness.sim.npu.faults import Channel, CommandError
 from harness.sim.npu.weights.layout import Traversal, WeightLayout
 from harness.sim.npu.weights.order import WeightOrder
 
-IFM, OFM, WEIGHTS, SCALES = 0x0000, 0x1000, 0x2000, 0x4000
+IFM, IFM2, OFM, WEIGHTS, SCALES = 0x0000, 0x0800, 0x1000, 0x2000, 0x4000
 SIDE, DEPTH, CHANNELS = 3, 8, 2
 ZERO_POINT, BIAS = -7, (100, -50)
 RAW_WEIGHTS = (1).to_bytes(32, "little")  #: header of a fast weight stream of plain bytes
-KEEP, DISABLE = {"input": 1}, {"output": 1}
+KEEP, FROM_IFM2, DISABLE = {"input": 1}, {"input": 2}, {"output": 1}
+NOTHING = np.zeros((SIDE, SIDE, CHANNELS), np.int32)
 
 
 def encoded(weights):
@@ -53,24 +54,27 @@ def convolve(machine, registers):
     def put(base, content):
         machine.view(0, base, len(content), Channel.OFM)[...] = np.frombuffer(content, np.uint8)
 
-    def feature_map(name, base, depth):
+    def feature_map(name, base, depth, precision=0):
         return {
-            f"{name}_PRECISION": {"signed": 1},
+            f"{name}_PRECISION": {"signed": 1, "precision": precision},
             f"{name}_REGION": 0,
             **{f"{name}_{extent}_M1": 0xFFFF for extent in ("HEIGHT0", "HEIGHT1", "WIDTH0")},
             f"{name}_BASE0": base,
-            f"{name}_STRIDE_Y": SIDE * depth,
-            f"{name}_STRIDE_X": depth,
-            f"{name}_STRIDE_C": 1,
+            f"{name}_STRIDE_Y": SIDE * depth << precision,
+            f"{name}_STRIDE_X": depth << precision,
+            f"{name}_STRIDE_C": 1 << precision,
         }
 
-    def run(ifm, weights, **accumulators):
+    def run(ifm, weights, start=NOTHING, start_zero=0, **accumulators):
         stream = encoded(weights)
-        for base, content in ((IFM, ifm.tobytes()), (WEIGHTS, stream), (SCALES, scales())):
+        places = ((IFM, ifm.tobytes()), (IFM2, start.tobytes()), (WEIGHTS, stream), (SCALES, scales()))
+        for base, content in places:
             put(base, content)
         settings = registers(
             **feature_map("IFM", IFM, DEPTH),
+            **feature_map("IFM2", IFM2, CHANNELS, start.dtype.itemsize.bit_length() - 1),
             **feature_map("OFM", OFM, CHANNELS),
+            IFM2_ZERO_POINT=start_zero,
             IFM_ZERO_POINT=ZERO_POINT & 0xFFFF,
             OFM_ZERO_POINT=0,
             IFM_DEPTH_M1=DEPTH - 1,
@@ -134,6 +138,31 @@ def test_sum_in_parts_has_the_zero_point_taken_off_each_part(convolve):
     first, second = layer(1), layer(2)
     convolve(*first, **DISABLE)
     assert np.array_equal(convolve(*second, **KEEP), saturated(products(*first) + products(*second)))
+
+
+def test_sums_start_from_the_second_input(convolve):
+    ifm, weights = layer(1)
+    start = np.random.default_rng(3).integers(-150, 150, NOTHING.shape, np.int32)
+    assert np.array_equal(
+        convolve(ifm, weights, start, **FROM_IFM2), saturated(products(ifm, weights) + start)
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "zero", "reason"),
+    [
+        (NOTHING, 1, "32 bits that start from IFM2 elements of int32 with the zero point 1"),
+        (NOTHING.astype(np.int16), 0, "32 bits that start from IFM2 elements of int16"),
+    ],
+)
+def test_another_start_is_refused(convolve, start, zero, reason):
+    with pytest.raises(CommandError, match=reason):
+        convolve(*layer(1), start, zero, **FROM_IFM2)
+
+
+def test_a_start_that_fills_the_accumulators_is_refused(convolve):
+    with pytest.raises(CommandError, match="an accumulator passes"):
+        convolve(*layer(1), np.full_like(NOTHING, 2**31 - 1), **FROM_IFM2)
 
 
 def test_layers_show_zero_point_bias_and_saturation():

@@ -46,6 +46,7 @@ class Convolution:
     constants: StoredConstants[Constants]
     output: OutputStage
     blocks: Blocks
+    start: InMemory | Chained | None  #: IFM2, where the accumulators start from it
 
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
@@ -54,9 +55,11 @@ class Convolution:
         windows = self.window.windows(self.window.pad(ifm, self.zero_point, self.zero_point))
         multiply = _depthwise if self._is_depthwise else _dense
         accumulators = self.output.resume(machine, multiply(windows, constants.matrix).astype(np.int64))
+        if self.start is not None:
+            accumulators += self.start.read(machine, Channel.IFM, np.int64)
         if not self.output.ends:  # else the output stage adds it, together with the bias
             accumulators += constants.centre
-        largest = None if self.output.resumes else constants.largest
+        largest = None if self.output.resumes or self.start is not None else constants.largest
         if largest is None or largest >= self.blocks.accumulator_limit:
             self.blocks.check_accumulators(
                 accumulators + constants.scale.bias if self.output.ends else accumulators
@@ -66,7 +69,7 @@ class Convolution:
     def work(self, memories: Memories) -> cycles.KernelWork:
         """Describe the operation to the cycle estimate."""
         unit = cycles.Unit.DEPTHWISE if self._is_depthwise else cycles.Unit.CONV
-        work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories)
+        work = kernel_work(unit, [self.ifm], self.output, self.blocks, memories, self.start)
         return replace(
             work,
             kernel=self.window.kernel,
@@ -105,8 +108,6 @@ def _depthwise(windows: NDArray[np.floating], matrix: NDArray[np.floating]) -> N
 
 def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Convolution:
     """Read the registers of a CONV or DEPTHWISE operation.  Raises CommandError."""
-    if registers.enum(AccInput, "ACC_FORMAT", "input") is AccInput.IFM2:
-        raise CommandError("a convolution that starts from IFM2 is not modelled")
     output = output_stage(registers, per_channel=True)
     ifm_depth = registers.value("IFM_DEPTH_M1") + 1
     if depthwise and ifm_depth != output.shape[2]:
@@ -126,7 +127,25 @@ def convolution(registers: Registers, config: NpuConfig, depthwise: bool) -> Con
         stored_constants(registers, layout, ifm, blocks.acc48),
         output,
         blocks,
+        _start(registers, output, blocks),
     )
+
+
+def _start(registers: Registers, output: OutputStage, blocks: Blocks) -> InMemory | Chained | None:
+    """Return IFM2 if the accumulators start from it.
+
+    It then has their width and no zero point (Vela 5.2, GenerateAccFormat in
+    regor/architecture/ethosu85/ethos_u85_register_cs_generator.cpp).
+    """
+    if registers.enum(AccInput, "ACC_FORMAT", "input") is not AccInput.IFM2:
+        return None
+    start = stored(registers, "IFM2", output.shape)
+    if start.dtype != (np.int64 if blocks.acc48 else np.int32) or zero_point(registers, "IFM2"):
+        raise CommandError(
+            f"accumulators of {48 if blocks.acc48 else 32} bits that start from IFM2 elements of "
+            f"{start.dtype} with the zero point {zero_point(registers, 'IFM2')} are not modelled"
+        )
+    return start
 
 
 def _weight_layout(

@@ -16,9 +16,14 @@ Memories = Sequence[cycles.Memory]
 
 
 def kernel_work(
-    unit: cycles.Unit, ifms: Sequence[Operand], output: OutputStage, blocks: Blocks, memories: Memories
+    unit: cycles.Unit,
+    ifms: Sequence[Operand],
+    output: OutputStage,
+    blocks: Blocks,
+    memories: Memories,
+    start: InMemory | Chained | None = None,
 ) -> cycles.KernelWork:
-    """Describe an operation with a kernel of one element and no weights."""
+    """Describe an operation with a kernel of one element and no weights; `start` is what it adds to."""
     return cycles.KernelWork(
         unit=unit,
         ofm=_feature_map(output.ofm, memories),
@@ -27,6 +32,7 @@ def kernel_work(
         microblock=blocks.micro,
         acc48=blocks.acc48,
         swaps_rows=output.swaps_rows,
+        start=None if start is None else _feature_map(start, memories),
     )
 
 

@@ -19,7 +19,7 @@ from harness.sim.npu.convolution import Convolution
 from harness.sim.npu.dma import End, Indexed, Transfer
 from harness.sim.npu.elementwise import Arithmetic
 from harness.sim.npu.faults import Channel
-from harness.sim.npu.feature_map import InMemory, Operand
+from harness.sim.npu.feature_map import Chained, InMemory, Operand
 from harness.sim.npu.output import OutputStage
 from harness.sim.npu.pooling import PassThrough, Pool
 from harness.sim.npu.product import Product
@@ -120,6 +120,8 @@ def operands(kernel: Kernel) -> tuple[Operand, ...]:
             return (kernel.ifm2,)
         case Arithmetic():
             return kernel.operands
+        case Convolution(start=InMemory() | Chained() as start):
+            return kernel.ifm, start
     return (kernel.ifm,)
 
 

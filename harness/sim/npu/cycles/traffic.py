@@ -76,6 +76,8 @@ def transfers(geometry: Geometry, profile: MemoryProfile) -> list[Transfer]:
     """Everything that one operation moves."""
     work = geometry.work
     moved = [_fetched(geometry, ifm, profile) for ifm in work.ifms if ifm.memory in OUTSIDE]
+    if work.start is not None and work.start.memory in OUTSIDE:
+        moved.append(_started_from(geometry, work.start, profile))
     if work.ofm.memory in OUTSIDE:
         elements = prod(stored(work.ofm))
         occupied = _burst_bytes(work.ofm, work.ofm_block, elements, profile, write=True)
@@ -133,6 +135,13 @@ def _fetched(geometry: Geometry, ifm: FeatureMap, profile: MemoryProfile) -> Tra
         elements * ifm.bits // 8,
         _burst_bytes(ifm, geometry.ifm_block, elements, profile),
     )
+
+
+def _started_from(geometry: Geometry, start: FeatureMap, profile: MemoryProfile) -> Transfer:
+    """What the accumulators start from, read once.  Vela's estimate leaves it out (MeasureElementAccess)."""
+    elements = prod(stored(start))
+    occupied = _burst_bytes(start, geometry.ofm_block, elements, profile)
+    return Transfer(start.memory, Channel.IFM, elements * start.bits // 8, occupied)
 
 
 def _constants(geometry: Geometry) -> list[Transfer]:

@@ -97,6 +97,8 @@ class KernelWork:
     """Elementwise operation with two operands, a scalar counted as one."""
     swaps_rows: bool = False
     """The OFM write transposes height and width or reverses the width."""
+    start: FeatureMap | None = None
+    """IFM2, where the accumulators start from it."""
 
     @property
     def ifm_bits(self) -> int:
