@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,14 +26,21 @@ from harness.sim.npu import NpuConfig, parse_payload
 from harness.sim.npu.checks.footprint import footprint
 from harness.sim.npu.cycles import VelaProfile
 from harness.sim.npu.faults import Channel
+from harness.sim.npu.machine import LUT_BYTES, Machine
 from harness.sim.npu.pooling import PassThrough
 from harness.sim.npu.program import prepare
+
+from ..npu.conftest import FlatMemory
 
 PROGRAMS = Path(__file__).with_name("programs")
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.pte"))
 VARIABLE = "HARNESS_TEST_EXECUTORCH"
 MEMORY = VelaProfile("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")
-REGENERATION_SECONDS = 600
+EXPORT_SECONDS = 900
+
+# Vela 5.1 and 5.2 load one table for a chain of operations that needs two: the forget gate's sigmoid finds
+# the tanh that a later operation of its chain was given. (name, offset of the operation, its table)
+WRONG_TABLE = [("recurrent_int16", 0xA2C, 0xCC0)]
 
 
 @dataclass(frozen=True)
@@ -70,15 +76,46 @@ def exported(name: str, folder: Path = PROGRAMS) -> Exported:
 
 
 def test_there_are_programs():
-    assert len(NAMES) == 8
+    assert len(NAMES) == 11
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {name for name, *_ in WRONG_TABLE}])
 def test_it_computes_what_the_tosa_reference_model_does(name):
     program = exported(name)
     assert len(program.inputs) >= 6
     assert len(set(program.outputs)) > 1
     assert program.differing() == []
+
+
+@pytest.mark.parametrize(("name", "step", "table"), WRONG_TABLE)
+def test_where_the_compiler_loads_one_table_of_two_it_computes_that_with_the_other(name, step, table):
+    program = exported(name)
+    assert program.differing() == [0, 1, 2, 3, 4, 5]
+    repaired = [with_table(program.compiled, given, step, table) for given in program.inputs]
+    assert repaired == program.outputs
+
+
+def with_table(
+    compiled: CompiledModel, inputs: tuple[bytes, ...], step: int, table: int
+) -> tuple[bytes, ...]:
+    """The outputs when the operation at one offset of the stream finds another table, from the weights."""
+    size = len(compiled.weights)
+    memory = FlatMemory(size + compiled.scratch_size)
+    memory.content[:size] = np.frombuffer(compiled.weights, np.uint8)
+    for tensor, data in zip(compiled.inputs, inputs, strict=True):
+        memory.view(size + tensor.offset, tensor.size)[:] = np.frombuffer(data, np.uint8)
+    machine = Machine(memory)
+    machine.start([0, size])
+    program = prepare(parse_payload(compiled.command_stream).stream, NpuConfig(compiled.macs))
+    assert step in [each.command.offset for each in program.steps]
+    for each in program.steps:
+        loaded = machine.lut.copy()
+        if each.command.offset == step:
+            machine.lut[:] = memory.view(table, LUT_BYTES)
+        each.operation.run(machine)
+        if each.command.offset == step:
+            machine.lut[:] = loaded
+    return tuple(memory.view(size + each.offset, each.size).tobytes() for each in compiled.outputs)
 
 
 def test_a_wrong_bit_in_the_weights_is_noticed():
@@ -140,14 +177,16 @@ def test_one_image_has_one_mac_count(capsys):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", NAMES)
-def test_another_export_computes_the_same_too(name, tmp_path):
+def test_what_another_version_exports_computes_the_same_too(tmp_path):
     """With whatever versions the environment has: its programs are held against its own reference model."""
     if not (python := os.environ.get(VARIABLE)):
         pytest.skip(f"{VARIABLE} names no Python that has ExecuTorch's Arm backend and tosa-tools")
-    script = shutil.copy(Path(__file__).with_name("export.py"), tmp_path)
+    script = Path(__file__).with_name("export.py")
     done = subprocess.run(
-        [python, script, tmp_path, name], capture_output=True, text=True, timeout=REGENERATION_SECONDS
+        [python, script, tmp_path], cwd=tmp_path, capture_output=True, text=True, timeout=EXPORT_SECONDS
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert exported(name, tmp_path).differing() == []
+    names = sorted(path.stem for path in tmp_path.glob("*.pte"))
+    assert set(NAMES) < set(names)
+    differing = {name: found for name in names if (found := exported(name, tmp_path).differing())}
+    assert set(differing) == {name for name, *_ in WRONG_TABLE}

@@ -34,7 +34,7 @@ seeded sample is taken in which every pair of two values occurs (`sampling.py`).
 
 ## Encodings
 
-What the compiled cases, the four reference networks and eight [ExecuTorch programs](executorch.md) contain.
+What the compiled cases, the four reference networks and eleven [ExecuTorch programs](executorch.md) contain.
 Numbers of more than six bits, and shifts, are told apart as zero, small (below 256) and large.
 
 | Field | values exercised |
@@ -48,8 +48,8 @@ known, and they stop the NPU with a named fault; the others are modelled by thei
 
 {missing}
 
-Further named faults: AVERAGE pooling with a scale other than one or in parts, convolutions and resizes that
-start from IFM2, accumulators that overflow, a division by zero, ARGMAX over two axes at once, kernels cut
+Further named faults: AVERAGE pooling with a scale other than one or in parts, resizes that start from
+IFM2, accumulators that overflow, a division by zero, ARGMAX over two axes at once, kernels cut
 into 4x4, an OFM that is transposed and reversed at once.
 """
 
