@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.boards.board import Board, ParameterValue
 from harness.boards.config import BoardConfig, load_board
+from harness.boards.executable import with_executable
 from harness.build.firmware_tree import FirmwareTree
 from harness.build.toolchain import ZIG, Toolchain, find_toolchain
 from harness.errors import UsageError
@@ -91,6 +92,7 @@ class Settings:
 def resolve_settings(
     *,
     board: str = "sim",
+    executable: Path | None = None,
     macs: int | None = None,
     modes: str = "all",
     system_config: str = CompileOptions.system_config,
@@ -103,11 +105,13 @@ def resolve_settings(
     npu_checks: bool = False,
     logs: Path | None = None,
 ) -> Settings:
-    """Settings from what a user gives as text; `macs` of None takes the board's.
+    """Settings from what a user gives as text; `macs` of None takes the board's, and `executable` finds it.
 
     Raises UsageError for an unknown name or count, and BuildError for a missing toolchain.
     """
     config, given = load_board(board), parse_parameters(parameters)
+    if executable is not None:
+        config = with_executable(config, executable)
     _refuse_untimed({**config.parameters, **given})
     return Settings(
         board=config,

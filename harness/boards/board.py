@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.boards.boot import IMAGE
 from harness.boards.budget import model_slot
-from harness.boards.config import BoardConfig, expanded
+from harness.boards.config import BUILT_IN, BoardConfig, expanded
 from harness.boards.executable import find_executable, program_environment
 from harness.boards.parameters import check_parameters
 from harness.boards.session import PROGRAM as PROGRAM_CONSOLE
@@ -33,8 +33,6 @@ from harness.processes import Process, started, terminate
 _SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).with_name("supervisor.py")))
 
 _COMPLETE = "the run was complete"
-
-BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 
 ParameterValue = Value
 

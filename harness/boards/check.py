@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.boards.board import BUILT_IN, chosen_parameters, parameter_options
-from harness.boards.config import BoardConfig, expanded
+from harness.boards.board import chosen_parameters, parameter_options
+from harness.boards.config import BUILT_IN, BoardConfig, expanded
 from harness.boards.executable import find_executable
 from harness.boards.parameters import check_parameters, program_version
 from harness.boards.simulator import PROGRAM

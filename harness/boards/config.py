@@ -17,6 +17,7 @@ from harness.errors import UsageError
 
 Address = Annotated[int, Field(ge=0, lt=1 << 40)]
 Size = Annotated[int, Field(gt=0, lt=1 << 40)]
+BUILT_IN = "harness-sim"  #: the executable that is the built-in simulator
 FVP = "corstone-1000-a320"  #: the board that an .fvpconf builds on
 Seconds = Annotated[float, Field(gt=0)]
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")

@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from harness.boards.config import BoardConfig, substituted
-from harness.errors import BoardError
+from harness.boards.config import BUILT_IN, BoardConfig, substituted
+from harness.errors import BoardError, UsageError
 
 # A user's display would have the model open windows, and his Python break the model's own.
 _KEPT_OUT = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "PYTHONPATH", "PYTHONHOME")
@@ -32,6 +32,21 @@ def find_executable(config: BoardConfig) -> Path:
         evidence=_looked_in(config),
         hint=f"set {variable} to it, or to its folder" if variable else "",
     )
+
+
+def with_executable(config: BoardConfig, path: Path) -> BoardConfig:
+    """The board with the program that a user names, by itself or by its folder.
+
+    Raises UsageError for the built-in simulator, which is no file.
+    """
+    if config.executable == BUILT_IN:
+        raise UsageError(
+            f"board {config.name} is the built-in simulator: it has no executable to choose",
+            hint="name the board of a model as well, such as --board corstone-1000-a320",
+        )
+    names = (config.executable, *config.program.other_names)
+    program = config.program.model_copy(update={"other_names": names})
+    return config.model_copy(update={"executable": str(path.expanduser().absolute()), "program": program})
 
 
 def program_environment(

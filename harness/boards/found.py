@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness import __version__
-from harness.boards.board import BUILT_IN
-from harness.boards.config import BoardConfig
+from harness.boards.config import BUILT_IN, BoardConfig
 from harness.boards.executable import find_executable
 from harness.boards.parameters import program_version
 from harness.errors import HarnessError

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.options import executable_option
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
     from typing import Any
 
 _COLOURS = {"found": "green", "missing": "yellow", "wrong version": "red"}
@@ -66,8 +69,9 @@ def show_command(board: str) -> int:
 
 @boards_group.command("check", epilog="Example: harness boards check corstone-1000-a320")
 @click.argument("board")
+@executable_option
 @click.option("-C", "parameters", multiple=True, metavar="NAME=VALUE", help="Board parameter; repeatable.")
-def check_command(board: str, parameters: tuple[str, ...]) -> int:
+def check_command(board: str, executable: Path | None, parameters: tuple[str, ...]) -> int:
     """Check everything of BOARD that can be checked without starting it.
 
     The board file, its environment variables and files, the program, its version, and that it has every
@@ -75,9 +79,12 @@ def check_command(board: str, parameters: tuple[str, ...]) -> int:
     """
     from harness.boards.check import check_board
     from harness.boards.config import load_board
+    from harness.boards.executable import with_executable
     from harness.settings import parse_parameters
 
     config = load_board(board)
+    if executable is not None:
+        config = with_executable(config, executable)
     checked = check_board(config, parse_parameters(parameters))
     for part in checked:
         click.echo(f"{part.what}: {part.error or part.found}")

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+executable_option = click.option(
+    "--executable",
+    type=click.Path(path_type=Path),
+    help="The board's program, or its folder, in place of the one that is found.",
+)
+
 _SETTINGS = (
     click.option(
         "--board",
@@ -24,6 +30,7 @@ _SETTINGS = (
         show_envvar=True,
         help="Board name, board file (.toml) or meta-arm's .fvpconf.",
     ),
+    executable_option,
     click.option(
         "--macs",
         type=click.Choice([str(count) for count in MAC_COUNTS]),

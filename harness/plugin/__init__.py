@@ -47,6 +47,7 @@ class Option:
 
 OPTIONS = (
     Option("board", "sim", "board name or board file"),
+    Option("executable", "", "the board's program, or its folder, in place of the one that is found"),
     Option("macs", "", "Ethos-U85 MACs per cycle (default: the board's)"),
     Option("modes", "all", "lifetime modes to compare"),
     Option("system-config", "", "Vela system configuration"),
@@ -90,8 +91,7 @@ def harness_settings(pytestconfig: pytest.Config) -> Settings:
     try:
         if "macs" in chosen:
             chosen["macs"] = _number(chosen["macs"])
-        if "vela_config" in chosen:
-            chosen["vela_config"] = Path(chosen["vela_config"])
+        chosen |= {name: Path(chosen[name]) for name in ("executable", "vela_config") if name in chosen}
         settings = resolve_settings(**chosen, npu_checks=True)
     except HarnessError as error:
         pytest.fail(f"{error}" + (f"\nhint: {error.hint}" if error.hint else ""), pytrace=False)

@@ -62,6 +62,23 @@ def test_a_board_of_which_all_is_here_is_said_to_be(installed):
     assert (code, "version: 11.30.27" in text) == (0, True), text
 
 
+def test_the_program_may_be_chosen_on_the_command_line(installed, monkeypatch):
+    installed()
+    program = Path(os.environ["FVP_CORSTONE1000"])
+    monkeypatch.setenv("FVP_CORSTONE1000", str(program.parent / "absent"))
+    assert harness("boards", "check", FVP)[0] == 3
+    for chosen in (program, program.parent):
+        code, text = harness("boards", "check", FVP, "--executable", str(chosen))
+        assert (code, f"program: {program}" in text) == (0, True), text
+    code, text = harness("run", "ds_cnn", "--board", FVP, "--executable", str(program), "--dry-run")
+    assert (code, str(program) in text) == (0, True), text
+
+
+def test_the_built_in_simulator_is_not_chosen_by_a_path(tmp_path):
+    code, text = harness("compare", "ds_cnn", "--executable", str(tmp_path))
+    assert (code, "board sim is the built-in simulator" in text) == (2, True), text
+
+
 def test_a_missing_file_is_named(installed):
     (installed() / "corstone1000-flash-firmware-image-corstone1000-a320-fvp.wic").unlink()
     code, text = harness("boards", "check", FVP)

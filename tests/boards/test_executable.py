@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.boards.config import BoardConfig, Program, load_board
-from harness.boards.executable import find_executable, program_environment
-from harness.errors import BoardError
+from harness.boards.executable import find_executable, program_environment, with_executable
+from harness.errors import BoardError, UsageError
 
 NAME, OLD_NAME = "FVP_Corstone-1000-A320", "FVP_Corstone-1000_with_Cortex-A320"
 
@@ -36,6 +36,33 @@ def test_the_variable_may_name_the_program_or_its_folder(board, tmp_path, monkey
     for chosen in (program, program.parent):
         monkeypatch.setenv("FVP_CORSTONE1000", str(chosen))
         assert find_executable(board) == program
+
+
+@pytest.mark.parametrize("name", [NAME, OLD_NAME, "renamed"])
+def test_a_path_given_goes_before_the_variable(board, tmp_path, monkeypatch, name):
+    monkeypatch.setenv("FVP_CORSTONE1000", str(install(tmp_path / "other" / NAME)))
+    program = install(tmp_path / "given" / name)
+    monkeypatch.chdir(tmp_path)
+    assert find_executable(with_executable(board, program)) == program
+    assert find_executable(with_executable(board, Path("given") / name)) == program
+
+
+@pytest.mark.parametrize("name", [NAME, OLD_NAME])
+def test_the_path_given_may_be_the_folder(board, tmp_path, name):
+    program = install(tmp_path / "given" / name)
+    assert find_executable(with_executable(board, program.parent)) == program
+
+
+def test_a_path_given_without_a_program_is_an_error_whatever_is_found_elsewhere(board, tmp_path):
+    install(tmp_path / "path" / NAME)
+    with pytest.raises(BoardError) as caught:
+        find_executable(with_executable(board, tmp_path / "absent"))
+    assert caught.value.evidence == (f"{tmp_path}/absent: does not exist",)
+
+
+def test_the_built_in_simulator_has_no_executable_to_choose(tmp_path):
+    with pytest.raises(UsageError, match="board sim is the built-in simulator"):
+        with_executable(load_board("sim"), tmp_path)
 
 
 def test_the_variable_may_begin_with_a_tilde(board, tmp_path, monkeypatch):
