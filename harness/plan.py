@@ -193,13 +193,22 @@ class FailingStage(StrEnum):
 
 
 FAILING_STEPS: Mapping[FailingStage, tuple[str, ...]] = {
-    FailingStage.INIT: ("io_memory", "map", "network", "weights", "scratch", "inputs", "outputs"),
+    FailingStage.INIT: (
+        "io_memory",
+        "map",
+        "network",
+        "weights",
+        "scratch",
+        "write_state",
+        "inputs",
+        "outputs",
+    ),
     FailingStage.INFER: (
-        *("network", "weights", "scratch", "inputs", "write_inputs", "outputs"),
-        *("submit", "read_outputs"),
+        *("network", "weights", "scratch", "write_state", "inputs", "write_inputs", "outputs"),
+        *("submit", "save_state", "read_outputs"),
     ),
 }
-"""The steps that create or map something. Which of them a stage has depends on the mode."""
+"""The steps that create or map something. Which of them a stage has depends on the mode and the model."""
 
 
 @dataclass(frozen=True)

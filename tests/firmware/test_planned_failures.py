@@ -23,6 +23,7 @@ from harness.plan import (
 )
 
 OBJECT_STEPS = ("network", "weights", "scratch", "inputs", "outputs")
+STATE_STEPS = ("write_state", "save_state")  # of models with variables: tests/state
 CALLS = 2  # creating an object, and then its memory; mapping inputs, and then outputs
 
 
@@ -33,6 +34,8 @@ def positions(stage):
 def always_has(mode, stage, step, call):
     """Whether the step makes that call in this mode, in every stage of its kind."""
     owns_io = mode.io is IoLifetime.PER_INFERENCE
+    if step in STATE_STEPS:
+        return False
     if step in OBJECT_STEPS:
         in_init = mode.driver is DriverLifetime.PERSISTENT
         memory_is_kept = step in ("inputs", "outputs") and not owns_io

@@ -97,6 +97,30 @@ def test_an_inference_that_is_never_started_changes_no_state(adding, prepared, r
         assert outputs(cell)[1:] == expected(feeding, (0, 1))
 
 
+@pytest.mark.parametrize("step", ["write_state", "save_state"])
+def test_an_inference_whose_state_cannot_be_moved_changes_none(adding, prepared, run, step):
+    feeding = prepared(adding, True)
+    plan = plan_comparison(feeding.planned, (PER_INFERENCE,), SEQUENCE)
+    (cell,) = plan.cells
+    first_place_twice = replace(cell, jobs=(cell.jobs[0], *cell.jobs[:2]))
+    plan = replace(plan, keep_state=True, cells=(first_place_twice,))
+    record = run(replace(plan, failures=(Failure(FailingStage.INFER, step),)))
+    (cell,) = record.cells
+    assert [fault.details["where"] for fault in record.faults] == [step]
+    assert [each.status for each in cell.inferences] == ["driver-error", "ok", "ok"]
+    assert outputs(cell)[1:] == expected(feeding, (0, 1))
+    assert (cell.live_objects, cell.pool_used, cell.leaks) == (0, 0, ())
+
+
+def test_an_initialisation_that_cannot_write_the_state_is_undone(adding, prepared, run):
+    feeding = prepared(adding, True)
+    plan = plan_comparison(feeding.planned, (DRIVER_PERSISTENT,), SEQUENCE)
+    failures = (Failure(FailingStage.INIT, "write_state"),)
+    (cell,) = run(replace(plan, keep_state=True, failures=failures)).cells
+    assert (cell.status, cell.inferences) == ("driver-error", ())
+    assert (cell.live_objects, cell.pool_used, cell.leaks) == (0, 0, ())
+
+
 def test_variables_outside_of_scratch_memory_are_refused(recurrent, prepared, settings):
     inputs = tuple(replace(tensor, region=INPUT_REGION) for tensor in recurrent.inputs)
     model = replace(prepared(recurrent, False), compiled=replace(recurrent, inputs=inputs)).planned
