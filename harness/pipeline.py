@@ -54,6 +54,8 @@ def compare_models(
         macs=_ran_with(reports, settings),
         versions=versions(settings),
         models=tuple(reports),
+        load=settings.load,
+        together=together,
     )
 
 

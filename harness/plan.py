@@ -144,6 +144,17 @@ def mode_of(values: Mapping[str, str]) -> Mode:
 
 
 @dataclass(frozen=True)
+class Load:
+    """How much is run, and where its memory comes from."""
+
+    inferences: int = 3  #: of each model in each mode; A, B, A shows what B leaves behind
+    copies: int = 1  #: how often each model is loaded at once
+    scratch: Scratch = Scratch.BUFFER
+    zeroing: Zeroing = Zeroing.KERNEL
+    keep_state: bool = False  #: variables go on from one inference to the next; else each starts anew
+
+
+@dataclass(frozen=True)
 class PlannedModel:
     """A model and the input sets its cells choose from."""
 

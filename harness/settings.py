@@ -14,20 +14,9 @@ from harness.build.toolchain import ZIG, Toolchain, find_toolchain
 from harness.errors import UsageError
 from harness.models.catalog import ModelKind, ModelSource
 from harness.models.vela import CompileOptions
-from harness.plan import ALL_MODES, Mode, Scratch, Zeroing, parse_modes
+from harness.plan import ALL_MODES, Load, Mode, parse_modes
 
 _UNTIMED = frozenset({"--fast", "-F"})  #: have Arm's Ethos-U model work without timing
-
-
-@dataclass(frozen=True)
-class Load:
-    """How much is run, and where its memory comes from."""
-
-    inferences: int = 3  #: of each model in each mode; A, B, A shows what B leaves behind
-    copies: int = 1  #: how often each model is loaded at once
-    scratch: Scratch = Scratch.BUFFER
-    zeroing: Zeroing = Zeroing.KERNEL
-    keep_state: bool = False  #: variables go on from one inference to the next; else each starts anew
 
 
 @dataclass(frozen=True)
@@ -47,7 +36,7 @@ class Settings:
     compiler: CompileOptions
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     modes: tuple[Mode, ...] = ALL_MODES
-    load: Load = Load()
+    load: Load = field(default_factory=Load)
     firmware: FirmwareTree = field(default_factory=FirmwareTree)
     npu_checks: bool = False  #: have the NPU's command streams checked for misuse of memory
     logs: Path | None = None  #: where boards with consoles leave their logs

@@ -112,8 +112,7 @@ def compare_command(
     from harness.cli.table import WIDTH, print_report
     from harness.models.catalog import REFERENCE_NETWORKS
     from harness.pipeline import compare_models
-    from harness.plan import Scratch, Zeroing
-    from harness.settings import Load
+    from harness.plan import Load, Scratch, Zeroing
 
     if load_board(chosen["board"]).linux is not None:
         return compare_on_linux(context, models, inferences, chosen)

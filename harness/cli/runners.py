@@ -49,7 +49,7 @@ def compare_on_linux(
     from harness.cli.progress import showing_progress
     from harness.linux.implementation import parse_runner_implementations
     from harness.linux.lane import compare_runners
-    from harness.settings import Load
+    from harness.plan import Load
 
     _refuse_options(context)
     if not models or inferences < 2:

@@ -10,11 +10,11 @@ from harness.errors import BoardError, ConsoleError
 from harness.examination import Progress, examine, prepare
 from harness.models.catalog import load_model
 from harness.mutants.catalogue import Conditions, Mutant
-from harness.plan import parse_modes
+from harness.plan import Load, parse_modes
 from harness.processes import program_threads
 from harness.results.equivalence import Reference
 from harness.results.finding import Finding
-from harness.settings import Load, Settings
+from harness.settings import Settings
 
 NO_ORACLE = Reference("not compared", None, "the mutant's conditions leave it out")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from harness.errors import ExitCode, HarnessError
 from harness.models.compiled import CompiledModel
-from harness.plan import Mode
+from harness.plan import Load, Mode
 from harness.results.board_report import CYCLES_KIND, BoardReport, Source, Verdict, compiled_json, error_json
 from harness.results.cost import Explanation
 from harness.results.equivalence import Comparison, Saving
@@ -55,9 +55,13 @@ class ModelReport:
 class Report(BoardReport[ModelReport]):
     """The outcome of a comparison of lifetimes."""
 
+    load: Load = field(default_factory=Load)
+    together: bool = False  #: whether all models were loaded at once
+
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values; it depends on nothing but the results."""
-        return self.framed(lambda model: _model(model, self.source))
+        load = {**asdict(self.load), "together": self.together}
+        return {**self.framed(lambda model: _model(model, self.source)), "load": load}
 
 
 def _model(model: ModelReport, source: Source) -> dict[str, Any]:

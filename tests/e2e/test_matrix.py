@@ -15,11 +15,11 @@ from harness.examination import SEQUENCE, prepare, run_plan
 from harness.models.catalog import load_model
 from harness.models.tflite_writer import GraphSpec, OperatorSpec, TensorSpec, write_tflite
 from harness.pipeline import compare_models
-from harness.plan import ALL_MODES, PER_INFERENCE, PERSISTENT, Scratch, Zeroing, plan_comparison
+from harness.plan import ALL_MODES, PER_INFERENCE, PERSISTENT, Load, Scratch, Zeroing, plan_comparison
 from harness.results.assembly import assemble
 from harness.results.equivalence import compare
 from harness.results.report import Report
-from harness.settings import Load, Settings, parse_implementations, resolve_settings
+from harness.settings import Settings, parse_implementations, resolve_settings
 
 MANY = 1000
 

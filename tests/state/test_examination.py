@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,11 +11,10 @@ from harness.cli.command_line import run_command_line
 from harness.errors import ExitCode
 from harness.examination import SEQUENCE, examine, prepare, run_plan
 from harness.models.catalog import load_model
-from harness.plan import ALL_MODES, DRIVER_MODES, PER_INFERENCE, plan_comparison
+from harness.plan import ALL_MODES, DRIVER_MODES, PER_INFERENCE, Load, plan_comparison
 from harness.results.assembly import assemble
 from harness.results.equivalence import compare
 from harness.results.npu_checks import npu_check_findings, stream_checks
-from harness.settings import Load
 
 
 @pytest.mark.parametrize(("name", "keep_state"), [("accumulator", False), ("lstm", True)])
@@ -50,8 +50,17 @@ def test_variables_count_as_written_before_the_stream_starts(recurrent, prepared
     assert {detail.partition(":")[0] for detail in forgotten} == {"read-unwritten"}
 
 
-def test_the_command_line_keeps_state(networks, tmp_path, capsys):
-    path = tmp_path / "recurrent.tflite"
+def test_the_command_line_keeps_state_and_the_report_says_so(networks, tmp_path, capsys):
+    path, report = tmp_path / "recurrent.tflite", tmp_path / "report.json"
     path.write_bytes(networks["lstm"].data)
-    assert run_command_line(["compare", str(path), "--modes", "driver", "--keep-state"]) == ExitCode.OK
+    options = ["--modes", "driver", "--keep-state", "--scratch", "temp", "--json", str(report)]
+    assert run_command_line(["compare", str(path), *options]) == ExitCode.OK
     assert "verdict: pass" in capsys.readouterr().out
+    assert json.loads(report.read_text())["load"] == {
+        "inferences": 3,
+        "copies": 1,
+        "scratch": "temp",
+        "zeroing": "kernel",
+        "keep_state": True,
+        "together": False,
+    }
