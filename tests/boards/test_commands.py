@@ -75,7 +75,7 @@ def test_the_program_may_be_chosen_on_the_command_line(installed, monkeypatch):
 
 
 def test_the_built_in_simulator_is_not_chosen_by_a_path(tmp_path):
-    code, text = harness("compare", "ds_cnn", "--executable", str(tmp_path))
+    code, text = harness("compare", "ds_cnn", "--board", "sim", "--executable", str(tmp_path))
     assert (code, "board sim is the built-in simulator" in text) == (2, True), text
 
 
