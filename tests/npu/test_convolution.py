@@ -95,7 +95,9 @@ def convolve(machine, registers):
             SCALE_BASE=SCALES,
             SCALE_LENGTH=len(scales()),
             OFM_SCALE={"scale": 1},
-            ACTIVATION={"clip_range": 1},
+            ACTIVATION={},
+            ACTIVATION_MIN=-128 & 0xFFFF,
+            ACTIVATION_MAX=127,
             ACC_FORMAT=accumulators,
         )
         convolution(settings, NpuConfig(128), depthwise=False).run(machine)

@@ -18,6 +18,7 @@ from harness.sim.npu.resize import resize
 IFM, IFM2, OFM, SCALES = 0x0000, 0x4000, 0x8000, 0xC000
 PRECISION = {"int8": 0, "int16": 1, "int32": 2, "int64": 3}
 ONE = {"scale": 1, "shift": 0}
+UNCLIPPED = {"clip_range": 1}
 DISTANCE = 0x100  #: bytes between rows, more than any of these rows needs
 
 
@@ -38,7 +39,6 @@ class Bench:
             "KERNEL_HEIGHT_M1": 0,
             "KERNEL_WIDTH_M1": 0,
             **{f"IFM_PAD_{side}": 0 for side in ("TOP", "LEFT", "BOTTOM", "RIGHT")},
-            "ACTIVATION": {"clip_range": 1},
             "ACC_FORMAT": {},
             **{f"OFM_BLK_{axis}_M1": 15 for axis in ("HEIGHT", "WIDTH", "DEPTH")},
         }
@@ -78,6 +78,7 @@ class Bench:
         height, width, depth = (n - 1 for n in shape)
         self.place("OFM", OFM, stored, dtype, scale_mode=1)
         self.settings |= {"OFM_HEIGHT_M1": height, "OFM_WIDTH_M1": width, "OFM_DEPTH_M1": depth}
+        self.settings |= clipped_to(dtype) if "ACTIVATION" not in more else {}
         for name, setting in more.items():
             old = self.settings.get(name)
             self.settings[name] = old | setting if isinstance(old, dict) else setting
@@ -93,6 +94,14 @@ class Bench:
 @pytest.fixture
 def bench(machine, registers):
     return Bench(machine, registers)
+
+
+def clipped_to(dtype):
+    """What the compiler has results clipped to: the element type, where the registers can say it."""
+    limits = np.iinfo(dtype)
+    if limits.bits > 16:
+        return {"ACTIVATION": UNCLIPPED}
+    return {"ACTIVATION": {}, "ACTIVATION_MIN": limits.min & 0xFFFF, "ACTIVATION_MAX": limits.max}
 
 
 def row(*values):
@@ -173,6 +182,20 @@ class TestElementwise:
     def test_shift_left_wraps_at_32_bits(self, bench):
         assert apply(bench, Elementwise.SHL, [3, 1, -1], [31, 0, 4]) == [-(1 << 31), 1, -16]
 
+    def test_shift_left_of_bytes_drops_what_leaves_them(self, bench):
+        more = {"dtype": "int8", "ofm": "int8", "ACTIVATION": UNCLIPPED}
+        assert apply(bench, Elementwise.SHL, [3, 65, -1], [7, 1, 4], **more) == [-128, -126, -16]
+
+    @pytest.mark.parametrize(
+        ("dtype", "expected"), [("int8", [127, 3]), ("int16", [32767, 3]), ("int32", [(1 << 31) - 1, 3])]
+    )
+    def test_logical_shift_brings_zeros_into_the_element(self, bench, dtype, expected):
+        more = {"dtype": dtype, "ofm": dtype, "ACTIVATION": UNCLIPPED}
+        assert apply(bench, Elementwise.LSR, [-1, 100], [1, 5], **more) == expected
+
+    def test_logical_shift_by_nothing_keeps_the_sign(self, bench):
+        assert apply(bench, Elementwise.LSR, [-5], [0], ACTIVATION=UNCLIPPED) == [-5]
+
     @pytest.mark.parametrize(
         ("rounding", "expected"), [(Rounding.NATURAL, -1), (Rounding.TRUNCATE_TO_LOWER, -2)]
     )
@@ -191,13 +214,18 @@ class TestElementwise:
         )
         assert result.ravel().tolist() == [12, 6, 3]
 
-    @pytest.mark.parametrize("amount", [-1, 32])
-    def test_shift_beyond_the_word_is_refused(self, bench, amount):
-        with pytest.raises(CommandError, match="shifts by"):
-            apply(bench, Elementwise.SHL, [1], [amount])
+    @pytest.mark.parametrize(("dtype", "amount"), [("int32", -1), ("int32", 32), ("int16", 16), ("int8", 8)])
+    @pytest.mark.parametrize("mode", [Elementwise.SHL, Elementwise.SHR, Elementwise.LSR])
+    def test_shift_beyond_the_element_is_refused(self, bench, mode, dtype, amount):
+        with pytest.raises(CommandError, match=f"-bit elements by {amount} to {amount} are not modelled"):
+            apply(bench, mode, [1], [amount], dtype=dtype, ofm=dtype)
 
     def test_leading_zeros(self, bench):
         assert apply(bench, Elementwise.CLZ, [0, 1, 0xFFFF, 0x7FFFFFFF, -1]) == [32, 31, 16, 1, 0]
+
+    def test_leading_zeros_are_those_of_the_scaled_number(self, bench):
+        scale = {"scale": 75, "shift": 1, "rounding": Rounding.NATURAL}
+        assert apply(bench, Elementwise.CLZ, [2, -1, 0], dtype="int8", IFM_SCALE=scale) == [25, 0, 32]
 
     @pytest.mark.parametrize(("axis", "bit"), [("height", 1), ("width", 2), ("depth", 4)])
     def test_operand_is_repeated_along_an_axis(self, bench, axis, bit):
@@ -213,7 +241,7 @@ class TestElementwise:
     @pytest.mark.parametrize(
         ("mode", "more", "reason"),
         [
-            (Elementwise.LSR, {}, "LSR is not modelled"),
+            (Elementwise.LSR, {"IFM_SCALE": {"scale": 3}}, "scaled inputs"),
             (Elementwise.MUL, {"IFM2_SCALE": {"scale": 3}}, "scaled inputs"),
             (Elementwise.SHR, {"OFM_SCALE": {"scale": 3}}, "scaled output"),
             (Elementwise.SHL, {"IFM2_PRECISION": {"signed": 1, "precision": 0}}, "differ in element size"),
@@ -369,6 +397,12 @@ class TestOutput:
         }
         assert apply(bench, Elementwise.ABS, [0, 1, 100], dtype="int8", ofm="int8", **clip) == [3, 4, 5]
 
+    @pytest.mark.parametrize(("ofm", "expected"), [("int8", [-56, -1]), ("int16", [200, -257])])
+    def test_without_a_clip_range_the_higher_bits_are_dropped(self, bench, ofm, expected):
+        operands = [100, -257], [100, 0]
+        result = apply(bench, Elementwise.ADD, *operands, dtype="int16", ofm=ofm, ACTIVATION=UNCLIPPED)
+        assert result == expected
+
     def test_empty_clip_range_is_refused(self, bench):
         clip = {"ACTIVATION": {"clip_range": 0}, "ACTIVATION_MIN": 6, "ACTIVATION_MAX": 5}
         with pytest.raises(CommandError, match="above"):
@@ -401,10 +435,19 @@ class TestOutput:
         result = apply(bench, Elementwise.ADD, values, [0] * 5, dtype="int16", ofm="int16", **activation)
         assert result == [(value * 10 + 64) >> 7 for value in values]
 
+    def test_table_of_32_bits_gives_its_fraction_too(self, bench):
+        points = np.zeros((512, 2), "<i2")
+        points[:, 0] = np.arange(-256, 256) * 10
+        points[:, 1] = 10
+        bench.machine.lut[:] = np.frombuffer(points.tobytes(), np.uint8)
+        activation = {"ACTIVATION": {"function": Activation.LUT_S16_S32, "clip_range": 1}}
+        values = [-32768, -1, 0, 64, 32767]
+        result = apply(bench, Elementwise.ADD, values, [0] * 5, dtype="int16", **activation)
+        assert result == [value * 10 for value in values]
+
     @pytest.mark.parametrize(
         ("activation", "reason"),
         [
-            ({"function": Activation.LUT_S16_S32}, "LUT_S16_S32 is not modelled"),
             ({"function": 2}, "undefined value 2"),
             ({"function": Activation.LUT_S8_S32, "table": 2}, "outside the table RAM"),
         ],

@@ -71,12 +71,12 @@ _TABLES: dict[Activation, Direct | Interpolated] = {
     Activation.LUT_S8_S16: Direct(np.int8, "<i2"),
     Activation.LUT_S8_S32: Direct(np.int8, "<i4"),
     Activation.LUT_S16_S16: Interpolated(7, Shift(np.array(7), Rounding.NATURAL)),
+    Activation.LUT_S16_S32: Interpolated(7, Shift(np.array(0), Rounding.NATURAL)),
     # The table is that of a sigmoid less one half: a tanh is the same, twice as high and half as wide.
     # How the hardware rounds is not public; like this, all 65,536 results are TensorFlow Lite Micro's.
     Activation.SIGMOID: Interpolated(9, Shift(np.array(10), Rounding.SYMMETRIC), offset=1 << 14),
     Activation.TANH: Interpolated(8, Shift(np.array(8), Rounding.SYMMETRIC)),
 }
-"""16-bit tables of 32-bit values are missing: how they are interpolated is not public."""
 
 
 @dataclass(frozen=True)

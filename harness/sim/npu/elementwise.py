@@ -37,6 +37,11 @@ class Arithmetic:
     output: OutputStage
     blocks: Blocks
 
+    @property
+    def bits(self) -> int:
+        """Bits of an operand's element."""
+        return 8 * self.operands[0].dtype.itemsize
+
     def run(self, machine: Machine) -> None:
         """Compute the OFM.  Raises CommandError, AccessFault."""
         values = [
@@ -63,19 +68,27 @@ def _leaky_relu(operation: Arithmetic, values: Int) -> Int:
 
 
 def _shift_right(operation: Arithmetic, values: Int, amount: Int) -> Int:
-    _check_amount(amount)
+    _check_amount(operation, amount)
     shift = replace(operation.output.scale.shift, bits=amount)
     return shift.apply(np.broadcast_to(values, operation.output.shape))
 
 
-def _shift_left(_: Arithmetic, values: Int, amount: Int) -> Int:
-    _check_amount(amount)
+def _shift_left(operation: Arithmetic, values: Int, amount: Int) -> Int:
+    _check_amount(operation, amount)
     return (values << amount).astype(np.int32).astype(np.int64)
 
 
-def _check_amount(amount: Int) -> None:
-    if amount.min() < 0 or amount.max() >= _WORD:
-        raise CommandError(f"shifts by {amount.min()} to {amount.max()} bits are not modelled")
+def _shift_right_logically(operation: Arithmetic, values: Int, amount: Int) -> Int:
+    """Shift zeros in at the top of an element, as TOSA's LOGICAL_RIGHT_SHIFT does."""
+    _check_amount(operation, amount)
+    return ((values & ((1 << operation.bits) - 1)) >> amount).astype(np.int32).astype(np.int64)
+
+
+def _check_amount(operation: Arithmetic, amount: Int) -> None:
+    if amount.min() < 0 or amount.max() >= operation.bits:
+        raise CommandError(
+            f"shifts of {operation.bits}-bit elements by {amount.min()} to {amount.max()} are not modelled"
+        )
 
 
 def _quotient(_: Arithmetic, dividend: Int, divisor: Int) -> Int:
@@ -87,6 +100,7 @@ def _quotient(_: Arithmetic, dividend: Int, divisor: Int) -> Int:
 
 
 def _leading_zeros(_: Arithmetic, values: Int) -> Int:
+    """Count in 32 bits, whatever the elements have: scaling has made 32-bit numbers of them."""
     # frexp's exponent of n > 0 is the number of bits in n; 32 bits are exact in float64.
     return _WORD - np.frexp((values & 0xFFFFFFFF).astype(np.float64))[1].astype(np.int64)
 
@@ -114,9 +128,10 @@ _MODES = {
     Elementwise.MAX: _Mode(lambda _, a, b: np.maximum(a, b)),
     Elementwise.LRELU: _Mode(_leaky_relu, operands=1),
     Elementwise.ABS: _Mode(lambda _, a: np.abs(a), operands=1),
-    Elementwise.CLZ: _Mode(_leading_zeros, operands=1, scaled=False, word_only=True),
+    Elementwise.CLZ: _Mode(_leading_zeros, operands=1),
     Elementwise.SHR: _Mode(_shift_right, scaled=False),
-    Elementwise.SHL: _Mode(_shift_left, scaled=False, word_only=True),
+    Elementwise.SHL: _Mode(_shift_left, scaled=False),
+    Elementwise.LSR: _Mode(_shift_right_logically, scaled=False),
     Elementwise.DIV: _Mode(_quotient, scaled=False, word_only=True),
     Elementwise.CMP_EQ: _Mode(_compare(operator.eq)),
     Elementwise.CMP_NE: _Mode(_compare(operator.ne)),
@@ -129,11 +144,11 @@ _MODES = {
     Elementwise.AND_NOT: _Mode(lambda _, a, b: a & ~b),
 }
 """Which modes scale their inputs is what Vela 5.2 lets be fused into them (SupportedIFMQuant in
-regor/architecture/ethosu85/ethos_u85_constraints.cpp): MUL and DIV never, and for shifts and CLZ, which it
-reads as 32-bit numbers, nothing is known that would make it do so."""
+regor/architecture/ethosu85/ethos_u85_constraints.cpp): MUL and DIV never, and for shifts no network is known
+that makes it do so."""
 
 
-_UNSCALED = (Elementwise.SHR, Elementwise.SHL, Elementwise.CLZ, Elementwise.DIV)
+_UNSCALED = (Elementwise.SHR, Elementwise.SHL, Elementwise.LSR, Elementwise.CLZ, Elementwise.DIV)
 """Modes whose output is not scaled (Vela 5.2, regor/architecture/ethosu85/ethos_u85_constraints.cpp)."""
 
 

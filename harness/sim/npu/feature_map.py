@@ -81,7 +81,7 @@ class InMemory:
         return values
 
     def write(self, machine: Machine, values: Elements) -> None:
-        """Store `values`, which fit the element type."""
+        """Store `values`; of those that do not fit the element type, the lower bits."""
         for piece in self.pieces:
             part = values if len(self.pieces) == 1 else values[piece.box]
             self._view(machine, piece, Channel.OFM)[...] = part.reshape(piece.shape)
@@ -108,7 +108,7 @@ class Chained:
         return machine.chained(self.buffer, self.shape, self.dtype).astype(dtype)
 
     def write(self, machine: Machine, values: Elements) -> None:
-        """Keep `values` for the operation that follows."""
+        """Keep `values` for the operation that follows, as `InMemory.write` would."""
         machine.chain(self.buffer, values.astype(self.dtype))
 
 

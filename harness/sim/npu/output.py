@@ -25,13 +25,19 @@ STRIP_ELEMENTS = 1 << 14
 """How many accumulators are scaled at a time: what is computed on the way then stays in the cache, and is not
 so large that the C library takes fresh pages from the system for it."""
 
+_CLIP_BITS = 16  #: of ACTIVATION_MIN and ACTIVATION_MAX
+_UNBOUNDED = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+
 _ACCUMULATORS = 8
 """The accumulators that one operation leaves to the next: a chaining buffer beside those of OFM_REGION."""
 
 
 @dataclass(frozen=True)
 class OutputStage:
-    """Scale, add the zero point, clip, look up, saturate, permute and store, in this order."""
+    """Scale, add the zero point, clip, look up, saturate, permute and store, in this order.
+
+    What is stored without having been clipped keeps its lower bits.
+    """
 
     shape: Shape  #: of the accumulators: before the transposition
     scale: Scale  #: OFM_SCALE; an operation with one scale per channel brings its own
@@ -152,12 +158,17 @@ def ofm_shape(registers: Registers) -> Shape:
 def _clip(registers: Registers, lut: Lut | None) -> tuple[int, int]:
     """Return the bounds of the values before the table look-up.
 
-    Without a table these also saturate to the element type.  A table that takes more bits than the element
-    type has is only used without any closer bounds.
+    Without a table these also saturate to the element type, but for elements of up to 16 bits without a clip
+    range: that is how the compiler has casts and shifts drop the higher bits (Vela 5.2, "to disable clipping"
+    in regor/compiler/graphir_optimiser.cpp).  What becomes of a 32-bit result that overflows is not public.
+    A table that takes more bits than the element type has is only used without any closer bounds.
     """
     limits = np.iinfo(element_type(registers, "OFM"))
     low, high = int(limits.min), int(limits.max)
-    if registers.enum(ClipRange, "ACTIVATION", "clip_range") is ClipRange.B16:
+    clips = registers.enum(ClipRange, "ACTIVATION", "clip_range") is ClipRange.B16
+    if not clips and lut is None and limits.bits <= _CLIP_BITS:
+        return _UNBOUNDED
+    if clips:
         signed = bool(registers.value("OFM_PRECISION", "signed"))
         read = registers.signed if signed else registers.value
         low, high = max(low, read("ACTIVATION_MIN")), min(high, read("ACTIVATION_MAX"))

@@ -55,8 +55,6 @@ into 4x4, an OFM that is transposed and reversed at once.
 
 _FAULTS = (
     "OP_BRANCH",
-    "OP_ELEMENTWISE.mode LSR",
-    "ACTIVATION.function LUT_S16_S32",
     "KERNEL_STRIDE.decomposition D4X4",
     "IFM_PRECISION.storage TILE3X1",
     "IFM2_PRECISION.storage TILE3X1",
