@@ -12,7 +12,7 @@ from harness.errors import FirmwareFault, UsageError
 from harness.models.compiled import CompiledModel, Tensor
 from harness.sim.npu import BusFault, NpuConfig, execute, parse_payload
 from harness.sim.npu.cycles import ProfileError, VelaProfile
-from harness.sim.npu.timing import estimate_stream
+from harness.sim.npu.timing import estimate_program
 
 WINDOW = 1 << 32  #: bytes of address space for each region, more than any network uses
 
@@ -69,7 +69,7 @@ def infer(compiled: CompiledModel, inputs: Sequence[bytes], memory: VelaProfile)
     if execution.fault is not None:
         raise FirmwareFault(f"{compiled.name} on the NPU model: {execution.fault}")
     try:
-        cycles = estimate_stream(stream, compiled.macs, memory).total
+        cycles = estimate_program(execution.program, compiled.macs, memory).total
     except ProfileError as error:
         raise UsageError(f"{compiled.name} does not fit these memories: {error}") from error
     return Inference(tuple(regions.tensor(tensor).tobytes() for tensor in compiled.outputs), cycles)

@@ -114,10 +114,16 @@ def profile(model: NamedModel, memory: cycles.VelaProfile) -> Profile:
     """Estimate each operation of a network.
 
     Raises FirmwareFault when the NPU would not run the stream to its end, UsageError when the stream writes
-    to a memory that cannot be written.
+    to a memory that cannot be written, or jumps by what it computes.
     """
     compiled = model.compiled
     program = prepare(parse_payload(compiled.command_stream).stream, NpuConfig(compiled.macs))
+    if program.fork is not None:
+        raise UsageError(
+            f"{compiled.name} jumps by a result at stream offset {program.fork.jump.offset:#x}: how long it "
+            "takes depends on its inputs",
+            hint="harness npu run shows the cycles of one inference",
+        )
     if program.fault is not None:
         raise FirmwareFault(f"{compiled.name} on the NPU model: {program.fault}")
     work = list(with_origins(step.operation.work(memory.regions) for step in program.steps))

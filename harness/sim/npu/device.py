@@ -207,10 +207,9 @@ class EthosU85:
     def _execute(self, ports: tuple[Port, ...]) -> Execution:
         bases = tuple(self._address(BASEP + 8 * region) for region in range(REGIONS))
         self._machine.start(bases)
-        program = self._fetch()
-        execution = run(program, self._config, self._machine, ports)
+        execution = run(self._fetch(), self._config, self._machine, ports)
         for watch in self._job_watches:
-            watch(Job(program, execution.operations, self._config, bases))
+            watch(Job(execution.program, execution.operations, self._config, bases))
         return execution
 
     def _fetch(self) -> Program:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.cycles import CycleEstimate
@@ -11,13 +12,17 @@ from harness.sim.npu.cycles import Memory as Port
 from harness.sim.npu.faults import AccessFault, CommandError, FaultKind, NpuFault
 from harness.sim.npu.machine import REGIONS, Machine
 from harness.sim.npu.memory import Memory
-from harness.sim.npu.program import Program, Step, estimate, prepare
+from harness.sim.npu.program import Fork, Program, Step, estimate, follow, prepare
+
+MAX_JUMPS = 10_000
+"""Most conditional jumps of one job: a loop that takes more is taken for one without an end."""
 
 
 @dataclass(frozen=True)
 class Execution:
     """What became of a stream."""
 
+    program: Program  #: the way that was taken where there were several
     operations: int  #: how many were carried out
     end: int  #: bytes from the start of the stream to where the NPU stopped
     interrupt_mask: int
@@ -27,21 +32,41 @@ class Execution:
 
 def run(program: Program, config: NpuConfig, machine: Machine, ports: tuple[Port, ...]) -> Execution:
     """Carry out a program, with region i behind ports[i].  What goes wrong becomes the result's `fault`."""
-    fault = program.fault
     done = 0
-    for step in program.steps:
-        stopped = _run_step(step, machine)
-        if stopped is not None:
-            fault = stopped
+    for _ in range(MAX_JUMPS):
+        fault, done = _run_steps(program, done, machine)
+        if program.fork is None or fault is not program.fault:
             break
-        done += 1
+        try:
+            program = follow(program, machine.condition())
+        except CommandError as error:
+            fault = _at(program.fork, str(error))
+            break
+    else:
+        fault = _at(program.fork, f"the stream jumps more than {MAX_JUMPS} times")
     return Execution(
+        program,
         done,
         program.end if fault is None else fault.offset,
         program.interrupt_mask,
         fault,
         estimate(program, done, config, ports),
     )
+
+
+def _at(fork: Fork | None, detail: str) -> NpuFault:
+    jump = cast(Fork, fork).jump
+    return NpuFault(FaultKind.BRANCH, jump.offset, jump.name, detail)
+
+
+def _run_steps(program: Program, done: int, machine: Machine) -> tuple[NpuFault | None, int]:
+    """Carry out what follows the first `done` steps; return what stops the NPU, and how many are done."""
+    for step in program.steps[done:]:
+        stopped = _run_step(step, machine)
+        if stopped is not None:
+            return stopped, done
+        done += 1
+    return program.fault, done
 
 
 def _run_step(step: Step, machine: Machine) -> NpuFault | None:

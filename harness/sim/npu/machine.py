@@ -32,6 +32,7 @@ class Machine:
         self._views: dict[tuple[int, int, int], NDArray[np.uint8]] = {}
         self.lut: NDArray[np.uint8] = np.zeros(LUT_BYTES, np.uint8)
         self._chains: dict[int, NDArray[np.integer[Any]]] = {}
+        self._result: NDArray[np.integer[Any]] | None = None
 
     def start(self, base_pointers: Sequence[int]) -> None:
         """Get ready for a stream whose region i lies at base_pointers[i]."""
@@ -39,6 +40,7 @@ class Machine:
             self._base_pointers = tuple(base_pointers)
             self._views.clear()
         self._chains.clear()
+        self._result = None
 
     def begin(self, offset: int, opcode: str) -> None:
         """Take note of the command whose accesses follow."""
@@ -60,6 +62,24 @@ class Machine:
         except BusFault as fault:
             raise AccessFault(fault, region, channel) from fault
         return found
+
+    def note_result(self, elements: NDArray[np.integer[Any]]) -> None:
+        """Take note of what an operation of the MAC array or the output stage leaves."""
+        self._result = elements
+
+    def condition(self) -> bool:
+        """Return whether a jump that asks for the last result is taken.  Raises CommandError when unclear.
+
+        The compiler has a jump follow the operation that makes the condition, one element (Vela 5.2, "HW
+        COND_STATUS register" in regor/compiler/graphir_optimiser.cpp).  What several make is not public.
+        """
+        if self._result is None:
+            raise CommandError("a jump that depends on a result, and there is none")
+        if self._result.size != 1:
+            raise CommandError(
+                f"a jump that depends on a result of {self._result.size} elements is not modelled"
+            )
+        return bool(self._result.any())
 
     def chain(self, buffer: int, values: NDArray[np.integer[Any]]) -> None:
         """Leave an operation's output in a chaining buffer."""

@@ -80,6 +80,7 @@ class OutputStage:
             for first in range(0, self.shape[0], rows):
                 strip = slice(first, first + rows)
                 elements[strip] = self._elements(machine, scale.apply(accumulators[strip], largest))
+        machine.note_result(elements)
         if self.reverse is not None:
             elements = np.flip(elements, self.reverse)
         self.ofm.write(machine, elements.transpose(self.transpose))

@@ -19,11 +19,16 @@ from harness.sim.npu.pooling import pool
 from harness.sim.npu.product import product
 from harness.sim.npu.registers import Registers
 from harness.sim.npu.resize import resize
-from harness.sim.npu.stream import Command, trace
+from harness.sim.npu.stream import Command, is_conditional, trace
 from harness.sim.npu.workload import Memories
 
 CACHED_PROGRAMS = 64
 """How many streams stay prepared: one for each network and configuration that one process runs in turn."""
+
+CACHED_FORKS = 1024
+"""How many ways from one conditional jump to the next stay prepared, over all streams."""
+
+BRANCH_BYTES = 8
 
 
 class Operation(Protocol):
@@ -61,25 +66,58 @@ class Step:
     block_dependency: int = 0  #: BLOCKDEP
 
 
+@dataclass(frozen=True)
+class Fork:
+    """A jump whose condition is known when the operations before it have been carried out."""
+
+    jump: Command
+    stream: bytes
+    config: NpuConfig
+    registers: Registers  #: as they are there
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The operations of a stream, in order, up to its end or the command that cannot be carried out."""
+    """The operations of a stream, in order, up to its end or the command that cannot be carried out.
+
+    A program with a `fork` ends there, with a fault that says so; `follow` tells how it goes on.
+    """
 
     steps: tuple[Step, ...]
     interrupt_mask: int  #: what OP_STOP and OP_IRQ leave in STATUS.irq_history_mask
     end: int  #: bytes from the start of the stream to where the NPU stops
     fault: NpuFault | None  #: None when the stream reaches OP_STOP
+    fork: Fork | None = None
+
+
+_START = Program((), 0, 0, None)
 
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
 def prepare(stream: bytes, config: NpuConfig) -> Program:
     """Turn a command stream into a program.  What is wrong with the stream becomes the program's `fault`."""
-    registers = Registers()
-    steps: list[Step] = []
-    mask = 0
-    for command in trace(stream):
+    return _go_on(_START, stream, 0, config, Registers())
+
+
+@lru_cache(maxsize=CACHED_FORKS)
+def follow(program: Program, jumps: bool) -> Program:
+    """Return a program with a fork and what comes after it, at the jump's target or behind the jump."""
+    fork = program.fork
+    if fork is None:
+        raise ValueError("the program has no fork")
+    offset = fork.jump.fields["target"] if jumps else fork.jump.offset + BRANCH_BYTES
+    return _go_on(program, fork.stream, offset, fork.config, fork.registers.copy())
+
+
+def _go_on(before: Program, stream: bytes, start: int, config: NpuConfig, registers: Registers) -> Program:
+    steps = list(before.steps)
+    mask = before.interrupt_mask
+    for command in trace(stream, start):
         if isinstance(command, NpuFault):
             return Program(tuple(steps), mask, command.offset, command)
+        if is_conditional(command):
+            fork = Fork(command, stream, config, registers)
+            return Program(tuple(steps), mask, command.offset, _undecided(command), fork)
         if not command.encoding.acts:
             registers.set(command)
         elif command.name in ("OP_STOP", "OP_IRQ"):
@@ -93,6 +131,11 @@ def prepare(stream: bytes, config: NpuConfig) -> Program:
                 fault = NpuFault(FaultKind.PARSE, command.offset, command.name, str(error))
                 return Program(tuple(steps), mask, fault.offset, fault)
     return Program(tuple(steps), mask, end, None)
+
+
+def _undecided(jump: Command) -> NpuFault:
+    detail = "what follows depends on a result, and is known only when the network runs"
+    return NpuFault(FaultKind.BRANCH, jump.offset, jump.name, detail)
 
 
 @lru_cache(maxsize=CACHED_PROGRAMS)

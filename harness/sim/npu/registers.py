@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.sim.npu.faults import CommandError
 from harness.sim.npu.stream import Command, E
 
@@ -9,8 +11,12 @@ from harness.sim.npu.stream import Command, E
 class Registers:
     """Registers by name, each as the command that set it last.  One that was never set cannot be read."""
 
-    def __init__(self) -> None:
-        self._commands: dict[str, Command] = {}
+    def __init__(self, commands: Mapping[str, Command] | None = None) -> None:
+        self._commands = dict(commands or {})
+
+    def copy(self) -> Registers:
+        """Return the same registers, to be set further apart from these."""
+        return Registers(self._commands)
 
     def set(self, command: Command) -> None:
         """Carry out one SET command."""

@@ -80,14 +80,18 @@ def _control(word: int) -> int:
     return word >> CONTROL_SHIFT & ((1 << CONTROL_BITS) - 1)
 
 
-def trace(stream: bytes) -> Iterator[Command | NpuFault]:
-    """Yield the commands from the start to OP_STOP, following jumps.
+def is_conditional(command: Command) -> bool:
+    """Return whether a command jumps only if the last result says so."""
+    return command.name == "OP_BRANCH" and command.fields["condition"] != Condition.ALWAYS
 
-    Only unconditional jumps can be followed: nothing public says which operation sets the flag a conditional
-    one asks for.  The last item is OP_STOP, or the fault that keeps the NPU from getting there.
+
+def trace(stream: bytes, start: int = 0) -> Iterator[Command | NpuFault]:
+    """Yield the commands from byte `start` to OP_STOP, following jumps, up to one that has a condition.
+
+    The last item is OP_STOP, the conditional jump, or the fault that keeps the NPU from getting there.
     """
     words = np.frombuffer(stream, dtype="<u4", count=len(stream) // 4).tolist()
-    index = 0
+    index = start // 4
     visited: set[int] = set()
     while index < len(words):
         offset = 4 * index
@@ -96,7 +100,8 @@ def trace(stream: bytes) -> Iterator[Command | NpuFault]:
             command, index = decode_command(words, index)
             name = command.name
             if name == "OP_BRANCH":
-                index = _branch_target(command, len(stream), visited)
+                target = _branch_target(command, len(stream), visited)
+                index = index if is_conditional(command) else target
         except CommandError as error:
             yield NpuFault(FaultKind.PARSE, offset, name, str(error))
             return
@@ -104,15 +109,13 @@ def trace(stream: bytes) -> Iterator[Command | NpuFault]:
             yield NpuFault(FaultKind.BRANCH, offset, name, str(error))
             return
         yield command
-        if name == "OP_STOP":
+        if name == "OP_STOP" or is_conditional(command):
             return
     yield NpuFault(FaultKind.PARSE, 4 * index, "end of stream", "the stream ends without OP_STOP")
 
 
 def _branch_target(command: Command, stream_size: int, visited: set[int]) -> int:
     target = command.fields["target"]
-    if command.fields["condition"] != Condition.ALWAYS:
-        raise BranchError("conditional jumps are not modelled")
     if target % 4 or target >= stream_size:
         raise BranchError(f"target {target:#x} is not a command of this stream of {stream_size} bytes")
     if command.offset in visited:

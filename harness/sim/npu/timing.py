@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.cycles import CycleEstimate, VelaProfile, estimate
 from harness.sim.npu.faults import CommandError
-from harness.sim.npu.program import prepare
+from harness.sim.npu.program import Program, prepare
 
 
 def estimate_stream(stream: bytes, macs: int, profile: VelaProfile) -> CycleEstimate:
@@ -14,7 +14,11 @@ def estimate_stream(stream: bytes, macs: int, profile: VelaProfile) -> CycleEsti
     Raises CommandError when the model cannot carry the stream out, ProfileError when it writes to a memory
     that cannot be written.
     """
-    program = prepare(stream, NpuConfig(macs))
+    return estimate_program(prepare(stream, NpuConfig(macs)), macs, profile)
+
+
+def estimate_program(program: Program, macs: int, profile: VelaProfile) -> CycleEstimate:
+    """Estimate the cycles of a whole stream by the way that was taken through it.  Raises like the above."""
     if program.fault is not None:
         raise CommandError(str(program.fault))
     work = [step.operation.work(profile.regions) for step in program.steps]

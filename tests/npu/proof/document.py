@@ -49,12 +49,11 @@ known, and they stop the NPU with a named fault; the others are modelled by thei
 {missing}
 
 Further named faults: AVERAGE pooling with a scale other than one or in parts, resizes that start from
-IFM2, accumulators that overflow, a division by zero, ARGMAX over two axes at once, kernels cut
-into 4x4, an OFM that is transposed and reversed at once.
+IFM2, accumulators that overflow, a division by zero, a jump that depends on several elements, ARGMAX over
+two axes at once, kernels cut into 4x4, an OFM that is transposed and reversed at once.
 """
 
 _FAULTS = (
-    "OP_BRANCH",
     "KERNEL_STRIDE.decomposition D4X4",
     "IFM_PRECISION.storage TILE3X1",
     "IFM2_PRECISION.storage TILE3X1",

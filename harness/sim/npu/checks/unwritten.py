@@ -1,4 +1,9 @@
-"""Reads of bytes that nothing has written: neither the driver before the start, nor an earlier operation."""
+"""Reads of bytes that nothing has written: neither the driver before the start, nor an earlier operation.
+
+A transfer of bytes of which some were written takes the others along as they are: the compiler copies whole
+allocations, with what fills them up (Vela 5.2, GenerateHLCBranchCommands in
+regor/compiler/high_level_command_stream_generator.cpp).  Who reads those from the copy is found.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,10 @@ from harness.sim.npu.checks.finding import Check, CheckFinding
 from harness.sim.npu.checks.footprint import Touch
 from harness.sim.npu.checks.regions import Region
 from harness.sim.npu.checks.visit import Visit
+from harness.sim.npu.dma import Transfer
 from harness.sim.npu.machine import LUT_BYTES
 
+_ENDS = 2  #: of a transfer; with less, one of them lies outside its buffer
 _UNWRITTEN, _PERHAPS, _WRITTEN = 0, 1, 2  #: a byte's state; _PERHAPS is what a scatter may have left out
 
 
@@ -41,11 +48,20 @@ class Ledger:
         for stray in visit.strays:
             if stray.writes and stray.region in self._states:
                 self._states[stray.region][stray.offset :] = _WRITTEN
+        if isinstance(visit.step.operation, Transfer) and len(visit.touches) == _ENDS:
+            yield from self._copy(visit, *visit.touches)
+            return
         for touch in visit.touches:
             if touch.writes:
                 self._write(touch)
             else:
                 yield from self._read(visit, touch)
+
+    def _copy(self, visit: Visit, source: Touch, destination: Touch) -> Iterator[CheckFinding]:
+        states = source.view(self._states[source.region])
+        if states.max() == _UNWRITTEN:
+            yield from self._read(visit, source)
+        destination.view(self._states[destination.region])[...] = states
 
     def _write(self, touch: Touch) -> None:
         states = touch.view(self._states[touch.region])
