@@ -25,6 +25,10 @@ struct plan_model {
     size_t input_count;
     const size_t *output_sizes;
     size_t output_count;
+    const size_t *input_buffer_sizes; /* in the order in which the compiler has placed the buffers */
+    const size_t *output_buffer_sizes;
+    const size_t *input_buffers; /* for each input the number of its buffer in that order */
+    const size_t *output_buffers;
     const size_t *input_offsets; /* bytes from the start of the scratch memory, where they lie in it */
     const size_t *output_offsets;
     const uint8_t *const *input_sets; /* input_count tensors for each set, one set after the other */

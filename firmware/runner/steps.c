@@ -122,10 +122,10 @@ enum ethosu_error step_create_inputs(struct execution *execution)
     enum ethosu_error error;
 
     if (execution->input_memory.device != NULL) {
-        error = ethosu_batch_create_in(&execution->input_memory, 0, model->input_sizes, model->input_count,
-                                       &execution->input_batch);
+        error = ethosu_batch_create_in(&execution->input_memory, 0, model->input_buffer_sizes,
+                                       model->input_count, &execution->input_batch);
     } else {
-        error = ethosu_batch_create(execution->device, model->input_sizes, model->input_count,
+        error = ethosu_batch_create(execution->device, model->input_buffer_sizes, model->input_count,
                                     ETHOSU_MAPPED_ON_DEMAND, &execution->input_batch);
     }
     execution->places.inputs = ethosu_batch_address(&execution->input_batch);
@@ -139,10 +139,10 @@ enum ethosu_error step_create_outputs(struct execution *execution)
     enum ethosu_error error;
 
     if (kept->device != NULL) {
-        error = ethosu_batch_create_in(kept, kept_output_start(execution), model->output_sizes,
+        error = ethosu_batch_create_in(kept, kept_output_start(execution), model->output_buffer_sizes,
                                        model->output_count, &execution->output_batch);
     } else {
-        error = ethosu_batch_create(execution->device, model->output_sizes, model->output_count,
+        error = ethosu_batch_create(execution->device, model->output_buffer_sizes, model->output_count,
                                     ETHOSU_MAPPED_ON_DEMAND, &execution->output_batch);
     }
     execution->places.outputs = ethosu_batch_address(&execution->output_batch);
@@ -221,7 +221,7 @@ static enum ethosu_error write_input(struct execution *execution, size_t index)
     if (error != ETHOSU_OK) {
         return error;
     }
-    error = ethosu_buffer_write(batch, index, staging, size);
+    error = ethosu_buffer_write(batch, execution->model->input_buffers[index], staging, size);
     enum ethosu_error end = staging_end_access(execution, batch);
     return error == ETHOSU_OK ? end : error;
 }
@@ -260,6 +260,7 @@ static enum ethosu_error read_output(struct execution *execution, size_t index, 
 {
     struct ethosu_batch *batch = &execution->output_batch;
     size_t size = execution->model->output_sizes[index];
+    size_t buffer = execution->model->output_buffers[index];
     enum ethosu_error error;
     void *staging = staging_take(execution, size, &error);
 
@@ -270,7 +271,7 @@ static enum ethosu_error read_output(struct execution *execution, size_t index, 
     if (error != ETHOSU_OK) {
         return error;
     }
-    error = ethosu_buffer_read(batch, index, staging, size) == size ? ETHOSU_OK : ETHOSU_SHORT_READ;
+    error = ethosu_buffer_read(batch, buffer, staging, size) == size ? ETHOSU_OK : ETHOSU_SHORT_READ;
     enum ethosu_error end = staging_end_access(execution, batch);
     if (error == ETHOSU_OK) {
         staging_copy(execution, to, staging, size);

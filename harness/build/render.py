@@ -65,6 +65,21 @@ class Rendered:
 
 
 @dataclass(frozen=True)
+class _Buffers:
+    """The buffers of a model's inputs or outputs, in the order in which the compiler has placed them."""
+
+    sizes: tuple[int, ...]
+    numbers: tuple[int, ...]  #: for each tensor, in the model's order, that of its buffer
+
+    @staticmethod
+    def of(tensors: Sequence[Tensor]) -> _Buffers:
+        placed = _as_placed(tensors)
+        return _Buffers(
+            tuple(tensor.size for tensor in placed), tuple(placed.index(tensor) for tensor in tensors)
+        )
+
+
+@dataclass(frozen=True)
 class _ModelTable:
     """What plan.c says of one model."""
 
@@ -79,6 +94,8 @@ class _ModelTable:
     input_sizes: tuple[int, ...]
     output_sizes: tuple[int, ...]
     io_in_scratch: bool
+    input_buffers: _Buffers
+    output_buffers: _Buffers
     input_offsets: tuple[int, ...]
     output_offsets: tuple[int, ...]
     input_sets: tuple[tuple[str, tuple[str, ...]], ...]  #: label, and a symbol for each input tensor
@@ -225,6 +242,8 @@ def _model_table(index: int, plan: Plan, blobs: list[Blob]) -> _ModelTable:
         input_sizes=tuple(tensor.size for tensor in compiled.inputs),
         output_sizes=tuple(tensor.size for tensor in compiled.outputs),
         io_in_scratch=compiled.io_is_in_scratch,
+        input_buffers=_Buffers.of(compiled.inputs),
+        output_buffers=_Buffers.of(compiled.outputs),
         input_offsets=tuple(tensor.offset for tensor in compiled.inputs),
         output_offsets=tuple(tensor.offset for tensor in compiled.outputs),
         input_sets=tuple(
@@ -268,13 +287,17 @@ def _check_layout(compiled: CompiledModel) -> None:
 def _check_batch(model: str, tensors: Sequence[Tensor], region: int) -> None:
     """A batch of buffers is one allocation, in which each starts behind the one before, rounded up to 16."""
     offset = 0
-    for tensor in tensors:
+    for tensor in _as_placed(tensors):
         if (tensor.region, tensor.offset) != (region, offset):
             raise ModelError(
                 f"{model}: tensor {tensor.name!r} lies at offset {tensor.offset} of region {tensor.region}, "
                 f"where the driver puts it at offset {offset} of region {region}"
             )
         offset += _rounded(tensor.size)
+
+
+def _as_placed(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return sorted(tensors, key=lambda tensor: tensor.offset)
 
 
 def misaligned(payload: bytes) -> bytes:

@@ -233,8 +233,8 @@ def _places(record: Record, compiled: CompiledModel) -> Iterator[Place]:
         "stream": len(compiled.command_stream),
         "weights": len(compiled.weights),
         "scratch": compiled.scratch_size,
-        "inputs": compiled.inputs[-1].offset + compiled.inputs[-1].size,
-        "outputs": compiled.outputs[-1].offset + compiled.outputs[-1].size,
+        "inputs": max(tensor.offset + tensor.size for tensor in compiled.inputs),
+        "outputs": max(tensor.offset + tensor.size for tensor in compiled.outputs),
     }
     for name, size in sizes.items():
         if address := record.number(name, base=16, default=0):

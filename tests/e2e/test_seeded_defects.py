@@ -65,6 +65,7 @@ NO_REWIND = Edit(
 )
 NOT_ENABLED = Edit(DEVICE, "    device_write(device, NPU_PMCNTENSET, PMCNTEN_CYCLES);\n", "")
 
+WRITE = "ethosu_buffer_write(batch, execution->model->input_buffers[index], staging, size)"
 FIRMWARE_DEFECTS = {
     "a persistent buffer written without its rewind": ((NO_REWIND,), "status"),
     "inputs written only once": (
@@ -72,9 +73,8 @@ FIRMWARE_DEFECTS = {
             NO_REWIND,
             Edit(
                 STEPS,
-                "    error = ethosu_buffer_write(batch, index, staging, size);\n",
-                "    error = batch->buffers[index].position != 0\n"
-                "                ? ETHOSU_OK : ethosu_buffer_write(batch, index, staging, size);\n",
+                f"    error = {WRITE};\n",
+                f"    error = batch->buffers[index].position != 0 ? ETHOSU_OK : {WRITE};\n",
             ),
         ),
         "outputs-modes",
