@@ -15,6 +15,8 @@ from harness.boards.found import State, look_for_program
 from harness.boards.simulator import PROGRAM
 from harness.build.toolchain import find_toolchain
 from harness.errors import HarnessError
+from harness.models.tosa_oracle import VARIABLE as TOSA_VARIABLE
+from harness.models.tosa_oracle import find_reference_model
 from harness.processes import run_tool
 from harness.versions import package_version
 
@@ -35,7 +37,10 @@ class Diagnosis:
 
 def diagnose() -> tuple[Diagnosis, ...]:
     """Look at every part that the main job uses."""
-    checks: tuple[Callable[[], Diagnosis], ...] = (_toolchain, _compiler, _simulator, _oracle, _core_driver)
+    checks: tuple[Callable[[], Diagnosis], ...] = (
+        *(_toolchain, _compiler, _simulator),
+        *(_oracle, _tosa_oracle, _core_driver),
+    )
     return (*(check() for check in checks), *(_board(name) for name in board_names()))
 
 
@@ -82,6 +87,18 @@ def _oracle() -> Diagnosis:
             "",
         )
     return Diagnosis("tflite-micro", "missing", why, remedy, needed=False)
+
+
+def _tosa_oracle() -> Diagnosis:
+    part, remedy = "TOSA model", "pip install tosa-tools, in an environment of its own"
+    try:
+        found = find_reference_model()
+    except HarnessError as error:
+        return Diagnosis(part, "missing", str(error), remedy, needed=False)
+    if found is None:
+        why = f"the oracle of .tosa files: {TOSA_VARIABLE} names no Python that has it"
+        return Diagnosis(part, "missing", why, remedy, needed=False)
+    return Diagnosis(part, "found", f"tosa-tools {found.version}", needed=False)
 
 
 def _board(name: str) -> Diagnosis:

@@ -12,7 +12,7 @@ from harness.boards.executable import with_executable
 from harness.build.firmware_tree import FirmwareTree
 from harness.build.toolchain import ZIG, Toolchain, find_toolchain
 from harness.errors import UsageError
-from harness.models.catalog import ModelKind, ModelSource
+from harness.models.catalog import ModelSource
 from harness.models.vela import CompileOptions
 from harness.plan import ALL_MODES, Load, Mode, parse_modes
 
@@ -49,7 +49,7 @@ class Settings:
 
     def compile_options(self, source: ModelSource) -> CompileOptions:
         """The compiler's options for a model; one that comes compiled keeps its own unless told otherwise."""
-        return replace(self.compiler, macs=self.macs) if source.kind is ModelKind.TFLITE else self.compiler
+        return replace(self.compiler, macs=self.macs) if source.kind.is_source else self.compiler
 
     def with_implementation(self, implementation: Implementation) -> Settings:
         """The same settings with a user's driver in place of ours."""

@@ -100,9 +100,9 @@ def compare_command(
 ) -> int:
     """Run MODELS in every mode and compare outputs, NPU cycles and CPU instructions.
 
-    MODELS are names (see `harness models`) or paths to .tflite, Vela .npz or ExecuTorch .pte files; without
-    any, the four reference networks. Exit code: 0 all equal, 1 a comparison failed, 2 wrong input, 3 tool or
-    board failed, 4 firmware or NPU fault.
+    MODELS are names (see `harness models`) or paths to .tflite, .tosa, Vela .npz or ExecuTorch .pte files;
+    without any, the four reference networks. Exit code: 0 all equal, 1 a comparison failed, 2 wrong input, 3
+    tool or board failed, 4 firmware or NPU fault.
     """
     from rich.console import Console
 

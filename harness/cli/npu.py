@@ -50,7 +50,8 @@ def _compile_options(command: Command) -> Command:
 def npu_group() -> None:
     """Look into what the NPU does with one network: no firmware, no processor.
 
-    A model is a name (see `harness models`) or the path of a .tflite, Vela .npz or ExecuTorch .pte file.
+    A model is a name (see `harness models`) or the path of a .tflite, .tosa, Vela .npz or ExecuTorch .pte
+    file.
     """
 
 

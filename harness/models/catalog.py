@@ -1,4 +1,4 @@
-"""Models by name or by path: reference networks, .tflite files, and what Vela or ExecuTorch made of them."""
+"""Models by name or by path: reference networks, .tflite and .tosa files, and what was made of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from harness.models.optimised import ETHOS_U_OPERATOR
 from harness.models.pte import FILE_IDENTIFIER as PTE_IDENTIFIER
 from harness.models.reference_networks import NETWORKS, reference_network
 from harness.models.tflite_file import FILE_IDENTIFIER, read_tflite
+from harness.models.tosa_file import FILE_IDENTIFIER as TOSA_IDENTIFIER
 
 REFERENCE_NETWORKS = tuple(NETWORKS)  #: the names that need no path
 _ZIP_MAGIC = b"PK\x03\x04"
@@ -22,9 +23,15 @@ class ModelKind(StrEnum):
     """What a model's bytes are."""
 
     TFLITE = "tflite"  #: to be compiled
+    TOSA = "tosa"  #: to be compiled
     OPTIMISED_TFLITE = "optimised-tflite"  #: compiled by Vela to a .tflite with an `ethos-u` operator
     RAW_NPZ = "raw-npz"  #: compiled by Vela with `--output-format raw`
     PTE = "pte"  #: compiled by ExecuTorch, for its Ethos-U delegate
+
+    @property
+    def is_source(self) -> bool:
+        """Whether a model has to be compiled; others come compiled for one MAC count."""
+        return self in (ModelKind.TFLITE, ModelKind.TOSA)
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class ModelSource:
 def load_model(name_or_path: str | Path) -> ModelSource:
     """The model of that name, or in that file.
 
-    Raises UsageError for a name that is neither, ModelError for a file that is none of the three kinds.
+    Raises UsageError for a name that is neither, ModelError for a file that is of no kind.
     """
     name, path = str(name_or_path), Path(name_or_path)
     if name in REFERENCE_NETWORKS:
@@ -63,10 +70,12 @@ def _kind(path: Path, data: bytes) -> ModelKind:
         return ModelKind.RAW_NPZ
     if data[4:8] == PTE_IDENTIFIER:
         return ModelKind.PTE
+    if data[4:8] == TOSA_IDENTIFIER:
+        return ModelKind.TOSA
     if data[4:8] != FILE_IDENTIFIER:
         raise ModelError(
-            f"{path} is neither a .tflite file, nor Vela's raw .npz, nor a .pte program",
-            hint="a model is a name, a .tflite file, or what Vela or ExecuTorch made of a network",
+            f"{path} is neither a .tflite nor a .tosa file, nor Vela's raw .npz, nor a .pte program",
+            hint="a model is a name, a .tflite or .tosa file, or what Vela or ExecuTorch made of a network",
         )
     operators = {operator.name for operator in read_tflite(str(path), data).operators}
     return ModelKind.OPTIMISED_TFLITE if ETHOS_U_OPERATOR in operators else ModelKind.TFLITE
@@ -75,11 +84,11 @@ def _kind(path: Path, data: bytes) -> ModelKind:
 def _unknown(name: str, path: Path) -> UsageError | ModelError:
     if path.is_dir():
         return ModelError(f"the model {path} is a folder, not a file")
-    if path.suffix in {".tflite", ".npz", ".pte"} or path.name != name:
+    if path.suffix in {".tflite", ".tosa", ".npz", ".pte"} or path.name != name:
         return ModelError(f"the model file {path} does not exist")
     close = difflib.get_close_matches(name, REFERENCE_NETWORKS, n=1)
     return UsageError(
         f"unknown model {name!r}; allowed: {', '.join(REFERENCE_NETWORKS)}, "
-        "or the path of a .tflite, .npz or .pte file",
+        "or the path of a .tflite, .tosa, .npz or .pte file",
         hint=f"did you mean {close[0]}?" if close else "",
     )

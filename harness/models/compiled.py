@@ -68,7 +68,8 @@ class CompiledModel:
     outputs: tuple[Tensor, ...]
     vela_version: str  #: "" when a precompiled model does not say
     vela_options: tuple[str, ...]
-    tflite: bytes | None  #: the uncompiled model, from which reference outputs come; None when precompiled
+    tflite: bytes | None  #: the uncompiled model, from which reference outputs come; None without a .tflite
+    tosa: bytes | None = None  #: the same of a .tosa file
     variables: tuple[Variable, ...] = ()
 
     @property

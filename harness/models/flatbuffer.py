@@ -31,15 +31,24 @@ class Table:
 
     def text(self, field: int) -> str:
         """A string; empty where it was left out. Raises FlatbufferError."""
-        try:
-            return self.blob(field).decode()
-        except UnicodeDecodeError as error:
-            raise FlatbufferError(f"a string of the table at byte {self.position} is not UTF-8") from error
+        return self._text(self.blob(field))
+
+    def texts(self, field: int) -> tuple[str, ...]:
+        """A vector of strings; empty where it was left out. Raises FlatbufferError."""
+        start, count = self._vector(field, 4)
+        places = (self._elements(start + 4 * index, 1) for index in range(count))
+        return tuple(self._text(self.data[first : first + size]) for first, size in places)
 
     def blob(self, field: int) -> bytes:
         """A vector of bytes; empty where it was left out. Raises FlatbufferError."""
         start, count = self._vector(field, 1)
         return self.data[start : start + count]
+
+    def _text(self, content: bytes) -> str:
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            raise FlatbufferError(f"a string of the table at byte {self.position} is not UTF-8") from error
 
     def numbers(self, field: int) -> tuple[int, ...]:
         """A vector of int32; empty where it was left out. Raises FlatbufferError."""
@@ -67,8 +76,10 @@ class Table:
     def _vector(self, field: int, element_size: int) -> tuple[int, int]:
         """Where the first element stands, and how many there are."""
         position = self._position(field)
-        if position is None:
-            return 0, 0
+        return (0, 0) if position is None else self._elements(position, element_size)
+
+    def _elements(self, position: int, element_size: int) -> tuple[int, int]:
+        """The same for the vector that the distance at `position` leads to."""
         vector = _target(self.data, position)
         count = _number(self.data, vector, "I")
         if vector + 4 + count * element_size > len(self.data):

@@ -8,13 +8,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.cache import cached_folder, content_key
 from harness.errors import ModelError
+from harness.models.samples import AnyArray, NoReferenceError, OutputBytes, input_arrays, outputs_by_sample
 from harness.models.tflite_file import RESOURCE, TfliteGraph, read_tflite
 from harness.processes import Finished, run_tool
 
@@ -28,13 +27,6 @@ _UNSUPPORTED = ("Failed to get registration from op code", "Didn't find op for b
 _ARENA_SPARE_BYTES = (
     1 << 20
 )  #: operators, temporary tensors and scratch buffers of the networks seen take a tenth
-
-AnyArray = npt.NDArray[Any]  #: of the type its tensor has
-OutputBytes = tuple[bytes, ...]  #: one entry per network output
-
-
-class UnsupportedNetworkError(ModelError):
-    """tflite-micro does not have an operator of the network, so it cannot be its oracle."""
 
 
 def installed_version() -> str | None:
@@ -51,34 +43,19 @@ def tflite_micro_outputs(
     """The outputs of the .tflite file `data` for each of `samples`, which hold one entry per network input.
 
     Variables are reset before each sample, or, with `keep_state`, before the first one only.
-    Raises UnsupportedNetworkError for an operator that tflite-micro lacks, and ModelError when it fails or
+    Raises NoReferenceError for an operator that tflite-micro lacks, and ModelError when it fails or
     crashes, or when a sample does not fit the network's inputs.
     """
     if not samples:
         return ()
     graph = read_tflite(name, data)
-    arrays = _inputs(name, graph, samples)
+    arrays = input_arrays(name, graph.input_tensors, samples)
     resets = 1 if keep_state else len(samples)
     contents = (data, *(array.tobytes() for array in arrays))
     key = content_key(_CACHE_SCHEMA, str(installed_version()), str(resets), *contents)
     entry = cached_folder("tflite-micro", key, lambda folder: _run(name, data, graph, arrays, resets, folder))
     columns = [np.load(entry / f"output{index}.npy") for index in range(len(graph.outputs))]
-    return tuple(tuple(column[sample].tobytes() for column in columns) for sample in range(len(samples)))
-
-
-def _inputs(name: str, graph: TfliteGraph, samples: Sequence[Sequence[bytes]]) -> list[AnyArray]:
-    """One array per network input, the samples along an added first dimension."""
-    tensors = graph.input_tensors
-    for sample in samples:
-        if [len(values) for values in sample] != [tensor.size for tensor in tensors]:
-            raise ModelError(
-                f"{name} takes inputs of {[tensor.size for tensor in tensors]} bytes, "
-                f"not of {[len(values) for values in sample]}"
-            )
-    return [
-        np.frombuffer(b"".join(column), dtype=tensor.dtype).reshape(len(samples), *tensor.shape)
-        for column, tensor in zip(zip(*samples, strict=True), tensors, strict=True)
-    ]
+    return outputs_by_sample(columns, len(samples))
 
 
 def _run(
@@ -126,5 +103,5 @@ def _failure(name: str, done: Finished) -> ModelError:
         )
     for line in done.output.splitlines():
         if line.startswith(_UNSUPPORTED):
-            return UnsupportedNetworkError(f"tflite-micro lacks an operator of {name}: {line.strip()}")
+            return NoReferenceError(f"tflite-micro lacks an operator of {name}: {line.strip()}")
     return ModelError(f"tflite-micro failed on {name} with exit status {done.status}", evidence=done.tail())

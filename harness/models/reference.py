@@ -1,7 +1,8 @@
 """What a network is expected to give for its inputs, by a reference implementation.
 
-tflite-micro is the oracle wherever it can be installed. Elsewhere, digests that it once computed stand in for
-the reference networks and their standard inputs. A model without either is "not compared", and why is said.
+tflite-micro is the oracle of .tflite files wherever it can be installed. Elsewhere, digests that it once
+computed stand in for the reference networks and their standard inputs. Arm's TOSA reference model is that of
+.tosa files. A model without an oracle is "not compared", and why is said.
 """
 
 from __future__ import annotations
@@ -15,12 +16,10 @@ from pathlib import Path
 
 from harness.models.compiled import CompiledModel
 from harness.models.inputs import InputSet
-from harness.models.oracle import (
-    OutputBytes,
-    UnsupportedNetworkError,
-    installed_version,
-    tflite_micro_outputs,
-)
+from harness.models.oracle import installed_version, tflite_micro_outputs
+from harness.models.samples import NoReferenceError, OutputBytes
+from harness.models.tosa_oracle import VARIABLE as TOSA_VARIABLE
+from harness.models.tosa_oracle import find_reference_model, tosa_outputs
 
 NOT_COMPARED = "not compared"
 STORED_DIGESTS = "stored digests of tflite-micro"
@@ -44,8 +43,11 @@ def reference_outputs(
 ) -> ReferenceResult:
     """What each of `inputs` must give; with `keep_state`, after those before it.
 
-    Raises ModelError when tflite-micro fails on the network for another reason than an operator it lacks.
+    Raises ModelError when the oracle fails on the network for another reason than an operator it lacks, and
+    BuildError when the one that was named is not there.
     """
+    if compiled.tosa is not None:
+        return _tosa_reference(compiled.name, compiled.tosa, inputs)
     if compiled.tflite is None:
         return ReferenceResult(
             NOT_COMPARED, None, reason="a precompiled model has no .tflite to run elsewhere"
@@ -56,9 +58,22 @@ def reference_outputs(
     try:
         samples = [each.tensors for each in inputs]
         outputs = tflite_micro_outputs(compiled.name, compiled.tflite, samples, keep_state=keep_state)
-    except UnsupportedNetworkError as error:
+    except NoReferenceError as error:
         return ReferenceResult(NOT_COMPARED, None, reason=str(error))
     return ReferenceResult(f"tflite-micro {version}", tuple(map(output_digests, outputs)), outputs)
+
+
+def _tosa_reference(name: str, graph: bytes, inputs: Sequence[InputSet]) -> ReferenceResult:
+    reference = find_reference_model()
+    if reference is None:
+        reason = f"{TOSA_VARIABLE} names no Python with Arm's TOSA reference model"
+        return ReferenceResult(NOT_COMPARED, None, reason=reason)
+    try:
+        outputs = tosa_outputs(reference, name, graph, [each.tensors for each in inputs])
+    except NoReferenceError as error:
+        return ReferenceResult(NOT_COMPARED, None, reason=str(error))
+    oracle = f"TOSA reference model {reference.version}"
+    return ReferenceResult(oracle, tuple(map(output_digests, outputs)), outputs)
 
 
 def input_digest(inputs: InputSet) -> str:

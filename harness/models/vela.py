@@ -18,6 +18,7 @@ from harness.models.payload import payload_macs
 from harness.models.placement import place_tensors
 from harness.models.precompiled import open_precompiled
 from harness.models.tflite_file import TfliteGraph, read_tflite
+from harness.models.tosa_file import TosaGraph, read_tosa
 from harness.models.vela_raw import RawNetwork
 from harness.processes import Finished, run_tool
 
@@ -27,7 +28,6 @@ TIMEOUT_S = 300.0  #: the largest network seen takes under 10 s
 
 _CACHE_SCHEMA = "1"  #: to be raised when the meaning of a cache entry changes
 _STEM = "model"
-_MODEL_FILE = f"{_STEM}.tflite"
 _EVIDENCE_LINES = 12
 _FLOAT_TYPES = frozenset({"float16", "float32", "float64"})
 
@@ -105,15 +105,22 @@ def compile_model(
     know an option, BuildError when there is no Vela.
     """
     options = options or CompileOptions()
-    if source.kind is not ModelKind.TFLITE:
+    if not source.kind.is_source:
         return open_precompiled(source, options.macs)
-    graph = read_tflite(source.name, source.data)
-    _check_graph(source.name, graph)
-    form = output_form(graph)
+    graph, form = _read(source)
     request = _Request(source, options.arguments_for(form), options, compiler or installed_compiler(), form)
     entry = cached_folder("vela", request.cache_key, lambda folder: _run(request, folder))
     raw = form.read(source.name, (entry / request.output_file).read_bytes())
     return _assemble(request, graph, raw)
+
+
+def _read(source: ModelSource) -> tuple[TfliteGraph | TosaGraph, OutputForm]:
+    """What the file says, and what Vela is to write for it."""
+    if source.kind is ModelKind.TOSA:
+        return read_tosa(source.name, source.data), DIRECT_DRIVE
+    graph = read_tflite(source.name, source.data)
+    _check_graph(source.name, graph)
+    return graph, output_form(graph)
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,10 @@ class _Request:
     options: CompileOptions
     compiler: VelaCompiler
     form: OutputForm
+
+    @property
+    def model_file(self) -> str:
+        return f"{_STEM}.{self.source.kind}"
 
     @property
     def output_file(self) -> str:
@@ -163,9 +174,9 @@ def _check_graph(name: str, graph: TfliteGraph) -> None:
 def _run(request: _Request, folder: Path) -> None:
     """Compiles into `folder`, which then holds the model, Vela's output and Vela's log."""
     source, compiler = request.source, request.compiler
-    (folder / _MODEL_FILE).write_bytes(source.data)
+    (folder / request.model_file).write_bytes(source.data)
     options = (*request.arguments, request.options.config_argument, "--output-dir=.")
-    command = [*compiler.command, _MODEL_FILE, *options]
+    command = [*compiler.command, request.model_file, *options]
     try:
         done = run_tool(command, timeout_seconds=TIMEOUT_S, cwd=folder)
     except FileNotFoundError as error:
@@ -212,7 +223,7 @@ def _telling_lines(done: Finished) -> tuple[str, ...]:
     return tuple(telling[:_EVIDENCE_LINES]) or done.tail()
 
 
-def _assemble(request: _Request, graph: TfliteGraph, raw: RawNetwork) -> CompiledModel:
+def _assemble(request: _Request, graph: TfliteGraph | TosaGraph, raw: RawNetwork) -> CompiledModel:
     source = request.source
     return CompiledModel(
         name=source.name,
@@ -226,6 +237,7 @@ def _assemble(request: _Request, graph: TfliteGraph, raw: RawNetwork) -> Compile
         outputs=place_tensors(source.name, "output", graph.output_tensors, raw.outputs),
         vela_version=request.compiler.version,
         vela_options=(*request.arguments, request.options.config_argument),
-        tflite=source.data,
+        tflite=source.data if source.kind is ModelKind.TFLITE else None,
+        tosa=source.data if source.kind is ModelKind.TOSA else None,
         variables=raw.variables,
     )

@@ -57,5 +57,5 @@ def test_a_folder_is_no_model(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "text.tflite"
     path.write_text("not a model at all")
-    with pytest.raises(ModelError, match=r"neither a \.tflite file, nor Vela's raw"):
+    with pytest.raises(ModelError, match=r"neither a \.tflite nor a \.tosa file, nor Vela's raw"):
         load_model(path)

@@ -6,9 +6,10 @@ estimates.
 
 Whatever the model cannot compute stops the NPU with a parse error, and `EthosU85.last_fault` says what it is:
 jumps that depend on a result of several elements; poolings started from IFM2 but in mode NONE; the storage
-TILE3X1; kernels cut into 4x4; AVERAGE pooling with a scale, or in parts.  No public source tells how AVERAGE pooling and the built-in TANH
-and SIGMOID round (here as in TensorFlow Lite), what a logical shift takes for the top of an element (here as
-in TOSA), nor what becomes of a 32-bit result that overflows (here it saturates).
+TILE3X1; kernels cut into 4x4; AVERAGE pooling with a scale, or in parts.  No public source tells how AVERAGE
+pooling and the built-in TANH and SIGMOID round (here as in TensorFlow Lite), what a logical shift takes for
+the top of an element (here as in TOSA), nor what becomes of a 32-bit result that overflows (here it
+saturates).
 """
 
 from __future__ import annotations
