@@ -54,16 +54,20 @@ def scaled(
     broadcast: str,
     attributes: tuple[int, ...] = (),
     mode: int = SINGLE,
+    factors: tuple[float, float, float] = (0.37, 0.81, 1.3),
 ) -> Tensor:
-    """An operator for 32 bits on two inputs that are scaled up to them; its result is scaled down again."""
+    """An operator for 32 bits on two inputs that are scaled up to them; its result is scaled down again.
+
+    `factors` are those of the inputs and of the result, beside the bits that come and go.
+    """
     shape, spare = SHAPE[dtype], SPARE_BITS[dtype]
     zeros = (-3, 5, 2) if dtype == INT8 else (0, 0, 0)
     operands = [
         graph.rescale(graph.input(each, dtype), INT32, scale(factor * (1 << spare)), (zero, 0), mode=mode)
-        for each, factor, zero in zip(BROADCASTS[broadcast](shape), (0.37, 0.81), zeros, strict=False)
+        for each, factor, zero in zip(BROADCASTS[broadcast](shape), factors[:2], zeros[:2], strict=True)
     ]
     result = graph.operator(kind, operands, shape, INT32, *attributes)
-    return graph.rescale(result, dtype, scale(1.3 / (1 << spare)), (0, zeros[2]), mode=mode)
+    return graph.rescale(result, dtype, scale(factors[2] / (1 << spare)), (0, zeros[2]), mode=mode)
 
 
 def product(
@@ -157,7 +161,9 @@ EXTREMUM = (PROPAGATE,)
 
 ARITHMETIC: dict[str, Case] = {
     "add.int8.plain": partial(scaled, kind=Op.ADD, dtype=INT8, broadcast="plain"),
-    "add.int8.rounded twice": partial(scaled, kind=Op.ADD, dtype=INT8, broadcast="plain", mode=DOUBLE),
+    "add.int8.rounded twice": partial(
+        scaled, kind=Op.ADD, dtype=INT8, broadcast="plain", mode=DOUBLE, factors=(0.5, 0.25, 0.5)
+    ),
     "add.int16.rows": partial(scaled, kind=Op.ADD, dtype=INT16, broadcast="rows"),
     "add.int32.five dimensions": lambda graph: of_shapes(graph, Op.ADD, (2, 3, 2, 3, 1), (1, 3, 1, 3, 2)),
     "sub.int8.channels": partial(scaled, kind=Op.SUB, dtype=INT8, broadcast="channels"),
