@@ -9,6 +9,8 @@ import pytest
 from harness.sim.npu.checks import CheckFinding, Region, Role, extents
 from harness.sim.npu.program import prepare
 
+from .conftest import Checked
+
 NETWORK = "ds_cnn"
 SHARED = "Shared_Sram"  #: weights lie in slow memory, and transfers fetch them while operations run
 ROOM = 4096
@@ -102,6 +104,38 @@ def test_a_read_of_scratch_that_nothing_has_written_is_found(pool):
     assert spoilt.kinds() == {"read-unwritten"}
     finding = only(spoilt.report().findings)
     assert (finding.region, finding.address, finding.size) == (1, 0x1000 + ROOM // 4, 64)
+
+
+@pytest.fixture
+def copied_pool(pool, stream):
+    """The pooling behind a transfer that brings its input, from as many written bytes as is said."""
+    steps = {"DMA0_SRC": ROOM // 2, "DMA0_DST": 0, "DMA0_LEN": ROOM // 4}
+    copy = stream(
+        ("DMA0_SRC_REGION", {"region": 1}),
+        ("DMA0_DST_REGION", {"region": 1}),
+        *((name, {"value": value}) for name, value in steps.items()),
+        ("OP_DMA_START", {}),
+        ("OP_DMA_WAIT", {"outstanding": 0}),
+    )
+
+    def behind_copy_of(written: int, *, is_read: bool = True) -> Checked:
+        code = copy[:-4] + pool.stream if is_read else copy
+        return replace(pool, stream=code).with_region(1, written=((ROOM // 2, written),))
+
+    return behind_copy_of
+
+
+def test_padding_may_be_copied_but_not_read(copied_pool):
+    assert copied_pool(ROOM // 4).kinds() == set()
+    assert copied_pool(ROOM // 8, is_read=False).kinds() == set()
+    finding = only(copied_pool(ROOM // 8).report().findings)
+    assert (str(finding.check), finding.opcode) == ("read-unwritten", "OP_POOL")
+    assert (finding.address, finding.size) == (0x1000 + ROOM // 8, ROOM // 8)
+
+
+def test_a_copy_of_nothing_that_was_written_is_found(copied_pool):
+    finding = only(copied_pool(0, is_read=False).report().findings)
+    assert (str(finding.check), finding.opcode) == ("read-unwritten", "OP_DMA_START")
 
 
 def test_a_read_before_the_transfer_that_would_fill_the_table_is_found(checked):
