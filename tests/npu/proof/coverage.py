@@ -10,19 +10,23 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from pathlib import Path
 
-from harness.models.catalog import REFERENCE_NETWORKS, load_model
+import numpy as np
+
+from harness.models.catalog import REFERENCE_NETWORKS, ModelKind, ModelSource, load_model
 from harness.models.compiled import CompiledModel
 from harness.models.vela import compile_model
-from harness.sim.npu import NpuFault, opcodes, parse_payload
+from harness.sim.npu import opcodes, parse_payload
 from harness.sim.npu.opcodes import CMD0, CMD1, Field
-from harness.sim.npu.stream import trace
+from harness.sim.npu.stream import decode_command
 
+from ...tosa.corpus import read_corpus
+from ...tosa.listed import LISTED as TOSA_LISTED
 from .cases import CASES, macs
 from .listed import LISTED
 from .network import write_model
 
 FILE = Path(__file__).with_name("coverage.txt")
-PROGRAMS = Path(__file__).parents[2] / "executorch" / "programs"
+_TESTS = Path(__file__).parents[2]
 REFERENCE_MACS = 256
 COMMAND = "python -m tests.npu.proof"  #: rewrites FILE and the document
 
@@ -65,7 +69,7 @@ Compile = Callable[[str, bytes, int], CompiledModel]
 
 
 def exercised(compiled: Compile) -> set[str]:
-    """Return the coverage of all cases that compile, the reference networks and ExecuTorch's programs."""
+    """Return the coverage of all cases that compile, the reference networks and all that was a TOSA graph."""
     networks = [
         (name, write_model(operator), macs(name))
         for name, operator in CASES.items()
@@ -73,14 +77,24 @@ def exercised(compiled: Compile) -> set[str]:
     ]
     networks += [(name, load_model(name).data, REFERENCE_MACS) for name in REFERENCE_NETWORKS]
     streams = [compiled(*network).command_stream for network in networks]
-    streams += [compile_model(load_model(program)).command_stream for program in PROGRAMS.glob("*.pte")]
+    streams += [compile_model(source).command_stream for source in _tosa_sources()]
     return {line for stream in streams for line in _lines(parse_payload(stream).stream)}
 
 
+def _tosa_sources() -> Iterable[ModelSource]:
+    """Yield the corpus of single operators, the graphs with branches, and ExecuTorch's programs."""
+    for name, case in read_corpus().items():
+        if not TOSA_LISTED.get(name, "").startswith("not compiled"):
+            yield ModelSource(name, case.graph, ModelKind.TOSA)
+    for path in (*_TESTS.glob("models/tosa/*.tosa"), *_TESTS.glob("executorch/programs/*.pte")):
+        yield load_model(path)
+
+
 def _lines(stream: bytes) -> Iterable[str]:
-    for command in trace(stream):
-        if isinstance(command, NpuFault):
-            raise ValueError(str(command))  # noqa: TRY004 - the stream is at fault, not a type
+    words = np.frombuffer(stream, "<u4")
+    index = 0
+    while index < len(words):  # in the order of the stream, so that both ways of a branch count
+        command, index = decode_command(words, index)
         if not command.fields:
             yield command.name
         for field, value in command.fields.items():

@@ -35,8 +35,9 @@ seeded sample is taken in which every pair of two values occurs (`sampling.py`).
 
 ## Encodings
 
-What the compiled cases, the four reference networks and eleven [ExecuTorch programs](executorch.md) contain.
-Numbers of more than six bits, and shifts, are told apart as zero, small (below 256) and large.
+What the compiled cases, the four reference networks, the [TOSA graphs](npu-tosa.md) and eleven [ExecuTorch
+programs](executorch.md) contain. Numbers of more than six bits, and shifts, are told apart as zero, small
+(below 256) and large.
 
 | Field | values exercised |
 | --- | --- |
@@ -44,7 +45,7 @@ Numbers of more than six bits, and shifts, are told apart as zero, small (below 
 
 ### Never exercised
 
-No case, network or program has one of these. For those marked * no input of the compiler is
+No case, network, graph or program has one of these. For those marked * no input of the compiler is
 known, and they stop the NPU with a named fault; the others are modelled by their public definition.
 
 {missing}
