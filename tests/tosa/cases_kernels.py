@@ -160,7 +160,7 @@ def argmax(graph: Graph, dtype: int, shape: tuple[int, ...], axis: int) -> Tenso
     return graph.operator(Op.ARGMAX, [graph.input(shape, dtype)], left, INT32, axis, PROPAGATE)
 
 
-IMAGE, KERNEL, SAME, NONE = (1, 6, 5, 5), (7, 3, 3, 5), (1, 1, 1, 1), (0, 0, 0, 0)
+IMAGE, KERNEL, SAME, NONE = (1, 6, 5, 4), (5, 3, 3, 4), (1, 1, 1, 1), (0, 0, 0, 0)
 SMALL, SMALL_KERNEL = (1, 4, 4, 3), (4, 3, 3, 3)
 DEPTHWISE, VOLUME, TRANSPOSE = Op.DEPTHWISE_CONV2D, Op.CONV3D, Op.TRANSPOSE_CONV2D
 
@@ -172,6 +172,12 @@ CONVOLUTIONS: dict[str, Callable[[Graph], Tensor]] = {
     "conv2d.int8.stride 2": Convolution((1, 9, 7, 5), (4, 3, 3, 5), NONE, stride=(2, 2)),
     "conv2d.int8.dilation 2": Convolution((1, 7, 6, 3), (5, 3, 3, 3), (2, 2, 2, 2), dilation=(2, 2)),
     "conv2d.int8.uneven padding": Convolution((1, 5, 5, 4), (3, 4, 3, 4), (0, 3, 2, 0)),
+    "conv2d.int8.window in padding": Convolution(
+        (1, 1, 13, 1), (2, 3, 1, 1), (1, 4, 0, 0), stride=(1, 4), dilation=(2, 3)
+    ),
+    "conv2d.int8.padded by a copy": Convolution(
+        (1, 8, 6, 1), (2, 3, 1, 1), (0, 0, 0, 3), stride=(1, 4), dilation=(2, 1)
+    ),
     "conv2d.int8.wide kernel": Convolution((1, 3, 67, 1), (2, 2, 66, 1), NONE),
     "conv2d.int8.batch": Convolution((2, 4, 5, 3), SMALL_KERNEL, SAME),
     "conv2d.int8.130 channels": Convolution((1, 1, 2, 2), (130, 1, 1, 2), NONE),
@@ -196,7 +202,7 @@ CONVOLUTIONS: dict[str, Callable[[Graph], Tensor]] = {
     "conv3d.int16.stride": Convolution(
         (1, 4, 5, 5, 2), (3, 2, 3, 3, 2), (0, 0, *NONE), VOLUME, stride=(2, 2, 2), dtype=INT16
     ),
-    "depthwise_conv2d.int8.plain": Convolution(IMAGE, (3, 3, 5, 1), SAME, DEPTHWISE),
+    "depthwise_conv2d.int8.plain": Convolution(IMAGE, (3, 3, 4, 1), SAME, DEPTHWISE),
     "depthwise_conv2d.int8.multiplier 3": Convolution((1, 4, 5, 4), (3, 3, 4, 3), SAME, DEPTHWISE),
     "depthwise_conv2d.int16.plain": Convolution(SMALL, (3, 3, 3, 1), SAME, DEPTHWISE, dtype=INT16),
     "depthwise_conv2d.int16.dilation 2": Convolution(
@@ -250,6 +256,9 @@ OTHERS: dict[str, Callable[[Graph], Tensor]] = {
     ),
     "avg_pool2d.int8.large padded": partial(
         _average, dtype=INT8, shape=(1, 10, 11, 2), kernel=(9, 10), stride=(2, 1), pad=(2, 3, 4, 5)
+    ),
+    "avg_pool2d.int8.batch large padded": partial(
+        _average, dtype=INT8, shape=(2, 3, 4, 1), kernel=(9, 9), stride=(1, 1), pad=(4, 4, 4, 4)
     ),
     "avg_pool2d.int8.stride 3": partial(
         _average, dtype=INT8, shape=(2, 6, 5, 3), kernel=(3, 2), stride=(3, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,9 @@ from harness.errors import ModelError
 from ..npu.proof.verdict import EXACT
 from .corpus import Array, Case
 
+_PLACE = re.compile(r" (?:at|from) 0x[0-9a-f]+")
+"""Offsets in the stream and addresses, which are others for another MAC count."""
+
 
 def verdict(case: Case, place: Callable[[], Any]) -> str:
     """What becomes of a case whose graph `place` compiles and puts into memory."""
@@ -20,7 +24,7 @@ def verdict(case: Case, place: Callable[[], Any]) -> str:
     except ModelError as error:
         return f"not compiled: {_cause(error)}"
     except AssertionError as error:  # the placed stream has been looked through for misuse of memory
-        return f"refused by the memory checks: {str(error).splitlines()[0]}"
+        return f"refused by the memory checks: {_PLACE.sub('', str(error).splitlines()[0])}"
     differences = []
     for sample in range(case.samples):
         network.fill([each[sample].tobytes() for each in case.inputs])
