@@ -63,9 +63,15 @@ class Outstanding:
 
 
 def ends_chain(visit: Visit) -> bool:
-    """Whether an operation's result goes to memory, so that the next operation is another kernel."""
+    """Whether the next operation is another kernel: not where it takes the result from a chaining buffer.
+
+    One that goes on with accumulators is another kernel (Vela 5.2, GenerateOpGroup in
+    regor/architecture/ethosu85/ethos_u85_register_cs_generator.cpp).
+    """
     operation = visit.step.operation
-    return not (isinstance(operation, Kernel) and isinstance(operation.output.ofm, Chained))
+    if not isinstance(operation, Kernel) or not operation.output.ends:
+        return True
+    return not isinstance(operation.output.ofm, Chained)
 
 
 def _missing(check: Check, visit: Visit, queue: Iterable[list[Visit]]) -> Iterator[CheckFinding]:
