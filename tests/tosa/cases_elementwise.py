@@ -11,6 +11,8 @@ from tosa.Op import Op
 
 SHAPE = {BOOL: (1, 3, 4, 5), INT8: (1, 3, 4, 5), INT16: (1, 3, 2, 5), INT32: (1, 2, 3, 4)}
 SPARE_BITS = {INT8: 20, INT16: 12}  #: by which inputs are scaled up to 32 bits, as ExecuTorch does
+HALF = (-(1 << 30), (1 << 30) - 1)  #: no sum or difference of such numbers leaves 32 bits
+SIGNED = (-(1 << 31) + 1, (1 << 31) - 1)  #: all numbers of 32 bits that have a negative
 
 Case = Callable[[Graph], Tensor]
 
@@ -18,7 +20,6 @@ BROADCASTS = {
     "plain": lambda shape: (shape, shape),
     "channels": lambda shape: (shape, (1, 1, 1, shape[-1])),
     "rows": lambda shape: ((1, shape[1], 1, 1), shape),
-    "scalar": lambda shape: (shape, (1, 1, 1, 1)),
     "both": lambda shape: ((1, 1, *shape[2:]), (1, shape[1], 1, shape[3])),
 }
 """The shapes of two operands of which the result has the given one."""
@@ -138,24 +139,19 @@ def leading_zeros(graph: Graph) -> Tensor:
     return graph.operator(Op.CLZ, [value], SHAPE[INT8], INT32)
 
 
-def with_constant(graph: Graph, kind: int, dtype: int, shape: tuple[int, ...], low: int, high: int) -> Tensor:
-    """An operator on an input and a constant of a shape, both between two numbers."""
-    whole = SHAPE[dtype]
-    operands = [graph.input(whole, dtype, low, high), graph.numbers(shape, dtype, low, high)]
-    if kind == Op.MUL:
-        operands.append(graph.constant([0], INT8))
-    attributes = (PROPAGATE,) if kind in (Op.MAXIMUM, Op.MINIMUM) else ()
-    return graph.operator(kind, operands, whole, INT32 if kind == Op.MUL else dtype, *attributes)
+def extremum_with_constant(graph: Graph, kind: int, shape: tuple[int, ...]) -> Tensor:
+    """MAXIMUM or MINIMUM of a 32-bit input and a constant of a shape."""
+    whole = SHAPE[INT32]
+    operands = [graph.input(whole, INT32), graph.numbers(shape, INT32, *SIGNED)]
+    return graph.operator(kind, operands, whole, INT32, PROPAGATE)
 
 
 def of_shapes(graph: Graph, kind: int, *shapes: tuple[int, ...]) -> Tensor:
-    """An operator on two 32-bit inputs, half of the range each so that no sum leaves it."""
-    operands = [graph.input(shape, INT32, -(1 << 30), (1 << 30) - 1) for shape in shapes]
+    """An operator on two 32-bit inputs."""
+    operands = [graph.input(shape, INT32, *HALF) for shape in shapes]
     return graph.operator(kind, operands, np.broadcast_shapes(*shapes), INT32)
 
 
-HALF = (-(1 << 30), (1 << 30) - 1)
-SIGNED = (-(1 << 31) + 1, (1 << 31) - 1)  #: all numbers of 32 bits that have a negative
 NEAR = (-4, 4)
 EXTREMUM = (PROPAGATE,)
 
@@ -165,6 +161,7 @@ ARITHMETIC: dict[str, Case] = {
         scaled, kind=Op.ADD, dtype=INT8, broadcast="plain", mode=DOUBLE, factors=(0.5, 0.25, 0.5)
     ),
     "add.int16.rows": partial(scaled, kind=Op.ADD, dtype=INT16, broadcast="rows"),
+    "add.int32.plain": partial(binary, kind=Op.ADD, dtype=INT32, ranges=(HALF, HALF)),
     "add.int32.five dimensions": lambda graph: of_shapes(graph, Op.ADD, (2, 3, 2, 3, 1), (1, 3, 1, 3, 2)),
     "sub.int8.channels": partial(scaled, kind=Op.SUB, dtype=INT8, broadcast="channels"),
     "sub.int16.plain": partial(scaled, kind=Op.SUB, dtype=INT16, broadcast="plain"),
@@ -175,9 +172,7 @@ ARITHMETIC: dict[str, Case] = {
     "maximum.int16.plain": partial(
         scaled, kind=Op.MAXIMUM, dtype=INT16, broadcast="plain", attributes=EXTREMUM
     ),
-    "maximum.int32.constant": partial(
-        with_constant, kind=Op.MAXIMUM, dtype=INT32, shape=(1, 1, 3, 1), low=SIGNED[0], high=SIGNED[1]
-    ),
+    "maximum.int32.constant": partial(extremum_with_constant, kind=Op.MAXIMUM, shape=(1, 1, 3, 1)),
     "minimum.int8.plain": partial(
         scaled, kind=Op.MINIMUM, dtype=INT8, broadcast="plain", attributes=EXTREMUM
     ),
@@ -188,10 +183,10 @@ ARITHMETIC: dict[str, Case] = {
         binary, kind=Op.MINIMUM, dtype=INT32, broadcast="both", attributes=EXTREMUM
     ),
     "mul.int8.plain": partial(product, dtype=INT8, broadcast="plain"),
+    "mul.int8.zero points": partial(scaled_product, dtype=INT8),
     "mul.int8.to int8": partial(product, dtype=INT8, broadcast="channels", to=INT8),
     "mul.int16.to int16": partial(product, dtype=INT16, broadcast="rows", to=INT16),
     "mul.int32.shift 0": partial(product, dtype=INT32, broadcast="plain", limit=40000),
-    "mul.int32.shift 30": partial(product, dtype=INT32, broadcast="plain", shift=30, limit=1 << 30),
     "mul.int32.shift 31": partial(product, dtype=INT32, broadcast="channels", shift=31, limit=SIGNED[1]),
     "intdiv.int32.plain": partial(binary, kind=Op.INTDIV, dtype=INT32, ranges=(HALF, (1, 1000))),
     "intdiv.int32.negative": partial(

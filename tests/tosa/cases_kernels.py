@@ -233,7 +233,7 @@ OTHERS: dict[str, Callable[[Graph], Tensor]] = {
         matrix_product, dtype=INT8, left=(1, 4, 9), columns=5, per_channel=True
     ),
     "matmul.int16.plain": partial(matrix_product, dtype=INT16, left=(2, 3, 8), columns=5),
-    "matmul.int16.row": partial(matrix_product, dtype=INT16, left=(1, 1, 10), columns=17),
+    "matmul.int16.row": partial(matrix_product, dtype=INT16, left=(1, 1, 6), columns=17),
     "max_pool2d.int8.overlapping": partial(
         _maximum, dtype=INT8, shape=(1, 8, 8, 5), kernel=(3, 2), stride=(2, 2), pad=(1, 0, 0, 0)
     ),
@@ -274,7 +274,7 @@ OTHERS: dict[str, Callable[[Graph], Tensor]] = {
     "argmax.int8.channels": partial(argmax, dtype=INT8, shape=(1, 3, 4, 9), axis=3),
     "argmax.int8.rows": partial(argmax, dtype=INT8, shape=(1, 7, 4, 3), axis=1),
     "argmax.int16.columns": partial(argmax, dtype=INT16, shape=(1, 3, 8, 4), axis=2),
-    "argmax.int16.long": partial(argmax, dtype=INT16, shape=(1, 150), axis=1),
+    "argmax.int16.long": partial(argmax, dtype=INT16, shape=(1, 70), axis=1),
 }
 
 CASES = CONVOLUTIONS | OTHERS

@@ -99,13 +99,15 @@ CASES: dict[str, Case] = {
     "reverse.int8.rows": partial(reversed_, dtype=INT8, axis=1),
     "reverse.int8.channels": partial(reversed_, dtype=INT8, axis=3),
     "reverse.int16.columns": partial(reversed_, dtype=INT16, axis=2),
-    "reverse.int32.channels": partial(reversed_, dtype=INT32, axis=3),
+    "reverse.int32.channels": partial(reversed_, dtype=INT32, axis=3, shape=(1, 2, 2, 5)),
     "slice.int8.middle": partial(sliced, dtype=INT8, start=(0, 1, 1, 2), size=(1, 1, 2, 3)),
     "slice.int8.five dimensions": partial(
         sliced, dtype=INT8, start=(1, 0, 1, 1, 2), size=(1, 2, 2, 1, 3), shape=(2, 3, 3, 3, 5)
     ),
     "slice.int16.columns": partial(sliced, dtype=INT16, start=(0, 0, 1, 0), size=(1, 2, 2, 6)),
-    "slice.int32.channels": partial(sliced, dtype=INT32, start=(0, 0, 0, 3), size=(1, 2, 4, 2)),
+    "slice.int32.channels": partial(
+        sliced, dtype=INT32, start=(0, 0, 0, 3), size=(1, 2, 3, 2), shape=(1, 2, 3, 5)
+    ),
     "tile.int8.rows and channels": partial(tiled, dtype=INT8, times=(1, 2, 1, 3)),
     "tile.int16.batch": partial(tiled, dtype=INT16, times=(2, 1, 2, 1)),
     "tile.int32.channels": partial(tiled, dtype=INT32, times=(1, 1, 1, 2)),
