@@ -265,3 +265,9 @@ CASES: dict[str, Operator] = {
     ),
 }
 """Every pair of two axes' values is in one of them."""
+
+_DEEP_AND_STRIDED = {
+    "dtype": "int8", "c": (100, 1), "size": (8, 9), "k": (3, 3), "s": (1, 4), "d": (1, 1),
+    "padding": "same", "act": "NONE", "per-channel": True,
+}  # fmt: skip
+CASES["depthwise_conv_2d c:100x1 s:1x4"] = _depthwise(_DEEP_AND_STRIDED)

@@ -49,6 +49,17 @@ COPY = Operator("ABS", (POSITIVE,), (POSITIVE,))
 
 
 @pytest.mark.usefixtures("tflite_micro")
+def test_where_the_first_channels_are_read_again_equal_channels_are_exact(placed):
+    name = "depthwise_conv_2d c:100x1 s:1x4"
+    operator = CASES[name]
+    network = placed(name, write_model(operator), macs(name))
+    (tensor,) = operator.arguments
+    plane = np.random.default_rng(1).integers(-128, 127, (*tensor.shape[:3], 1), np.int8, endpoint=True)
+    sample = (np.broadcast_to(plane, tensor.shape).tobytes(),)
+    assert network.run(sample) == network.reference([sample])[0]
+
+
+@pytest.mark.usefixtures("tflite_micro")
 def test_correct_output_is_exact():
     assert verdict(COPY, lambda: Placed(0)) == EXACT
 
