@@ -94,6 +94,7 @@ struct plan {
     struct plan_reported *reported; /* room for the input sets of all slots of any one cell */
     uint8_t *outputs;               /* room for the outputs of any one model */
     uint8_t *states;                /* room for the variables of all slots of any one cell */
+    uint8_t *new_state;             /* room for those of any one slot, until all of them are read */
     uint32_t inference_timeout_ms;  /* board time */
     size_t temp_limit;              /* bytes: max_size of the caching allocator */
     bool scratch_is_temporary;      /* scratch memory comes from the allocator, and is no buffer */

@@ -135,6 +135,7 @@ class _Room:
     slots: int
     input_sets: int
     state_bytes: int
+    largest_state_bytes: int
 
 
 def render(plan: Plan, board: BoardConfig) -> Rendered:
@@ -183,6 +184,7 @@ def _room(plan: Plan, models: Sequence[_ModelTable]) -> _Room:
             (sum(sum(models[model].variable_sizes) for model in cell.models) for cell in plan.cells),
             default=0,
         ),
+        largest_state_bytes=max((sum(model.variable_sizes) for model in models), default=0),
     )
 
 

@@ -97,19 +97,39 @@ def test_an_inference_that_is_never_started_changes_no_state(adding, prepared, r
         assert outputs(cell)[1:] == expected(feeding, (0, 1))
 
 
-@pytest.mark.parametrize("step", ["write_state", "save_state"])
-def test_an_inference_whose_state_cannot_be_moved_changes_none(adding, prepared, run, step):
-    feeding = prepared(adding, True)
+@pytest.fixture
+def after_failure(recurrent, prepared, run):
+    """A function that has a step of the first of three inferences fail: the cell, and what the others give."""
+    feeding = prepared(recurrent, True)
     plan = plan_comparison(feeding.planned, (PER_INFERENCE,), SEQUENCE)
     (cell,) = plan.cells
-    first_place_twice = replace(cell, jobs=(cell.jobs[0], *cell.jobs[:2]))
-    plan = replace(plan, keep_state=True, cells=(first_place_twice,))
-    record = run(replace(plan, failures=(Failure(FailingStage.INFER, step),)))
-    (cell,) = record.cells
-    assert [fault.details["where"] for fault in record.faults] == [step]
+    plan = replace(plan, keep_state=True, cells=(replace(cell, jobs=(cell.jobs[0], *cell.jobs[:2])),))
+
+    def fail(step, call, *edits):
+        record = run(replace(plan, failures=(Failure(FailingStage.INFER, step, call=call),)), *edits)
+        assert [fault.details["where"] for fault in record.faults] == [step]
+        return record.cells[0], expected(feeding, (0, 1))
+
+    return fail
+
+
+@pytest.mark.parametrize("call", [0, 1])
+@pytest.mark.parametrize("step", ["write_state", "save_state"])
+def test_an_inference_whose_state_cannot_be_moved_changes_none(after_failure, step, call):
+    cell, right = after_failure(step, call)
     assert [each.status for each in cell.inferences] == ["driver-error", "ok", "ok"]
-    assert outputs(cell)[1:] == expected(feeding, (0, 1))
+    assert outputs(cell)[1:] == right
     assert (cell.live_objects, cell.pool_used, cell.leaks) == (0, 0, ())
+
+
+def test_half_a_state_would_show(after_failure):
+    """The seeded defect: of the two variables the first is saved, and then the second cannot be read."""
+    in_place = Edit("runner/state.c", "uint8_t *to = plan.new_state;", "uint8_t *to = execution->state;")
+    no_copy = Edit(
+        "runner/state.c", "        memcpy(execution->state, plan.new_state, model->state_size);\n", ""
+    )
+    cell, right = after_failure("save_state", 1, in_place, no_copy)
+    assert outputs(cell)[1:] != right
 
 
 def test_an_initialisation_that_cannot_write_the_state_is_undone(adding, prepared, run):
