@@ -99,7 +99,7 @@ def test_an_inference_that_is_never_started_changes_no_state(adding, prepared, r
 
 @pytest.fixture
 def after_failure(recurrent, prepared, run):
-    """A function that has a step of the first of three inferences fail: the cell, and what the others give."""
+    """A function that fails a step of the first inference of three: the cell, and what the others give."""
     feeding = prepared(recurrent, True)
     plan = plan_comparison(feeding.planned, (PER_INFERENCE,), SEQUENCE)
     (cell,) = plan.cells
