@@ -205,14 +205,8 @@ class FailingStage(StrEnum):
 
 FAILING_STEPS: Mapping[FailingStage, tuple[str, ...]] = {
     FailingStage.INIT: (
-        "io_memory",
-        "map",
-        "network",
-        "weights",
-        "scratch",
-        "write_state",
-        "inputs",
-        "outputs",
+        *("io_memory", "map", "network", "weights", "scratch"),
+        *("write_state", "inputs", "outputs"),
     ),
     FailingStage.INFER: (
         *("network", "weights", "scratch", "write_state", "inputs", "write_inputs", "outputs"),

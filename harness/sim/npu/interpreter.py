@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from itertools import count
 
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.cycles import CycleEstimate
@@ -12,7 +12,7 @@ from harness.sim.npu.cycles import Memory as Port
 from harness.sim.npu.faults import AccessFault, CommandError, FaultKind, NpuFault
 from harness.sim.npu.machine import REGIONS, Machine
 from harness.sim.npu.memory import Memory
-from harness.sim.npu.program import Fork, Program, Step, estimate, follow, prepare
+from harness.sim.npu.program import Program, Step, estimate, follow, prepare
 
 MAX_JUMPS = 10_000
 """Most conditional jumps of one job: a loop that takes more is taken for one without an end."""
@@ -33,17 +33,16 @@ class Execution:
 def run(program: Program, config: NpuConfig, machine: Machine, ports: tuple[Port, ...]) -> Execution:
     """Carry out a program, with region i behind ports[i].  What goes wrong becomes the result's `fault`."""
     done = 0
-    for _ in range(MAX_JUMPS):
+    for jumps in count():
         fault, done = _run_steps(program, done, machine)
-        if program.fork is None or fault is not program.fault:
+        fork = program.fork
+        if fork is None or fault is not program.fault:
             break
         try:
-            program = follow(program, machine.condition())
+            program = _way_on(program, machine, jumps)
         except CommandError as error:
-            fault = _at(program.fork, str(error))
+            fault = NpuFault(FaultKind.BRANCH, fork.jump.offset, fork.jump.name, str(error))
             break
-    else:
-        fault = _at(program.fork, f"the stream jumps more than {MAX_JUMPS} times")
     return Execution(
         program,
         done,
@@ -54,9 +53,10 @@ def run(program: Program, config: NpuConfig, machine: Machine, ports: tuple[Port
     )
 
 
-def _at(fork: Fork | None, detail: str) -> NpuFault:
-    jump = cast(Fork, fork).jump
-    return NpuFault(FaultKind.BRANCH, jump.offset, jump.name, detail)
+def _way_on(program: Program, machine: Machine, jumps: int) -> Program:
+    if jumps == MAX_JUMPS:
+        raise CommandError(f"the stream jumps more than {MAX_JUMPS} times")
+    return follow(program, machine.condition())
 
 
 def _run_steps(program: Program, done: int, machine: Machine) -> tuple[NpuFault | None, int]:

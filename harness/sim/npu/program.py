@@ -25,10 +25,10 @@ from harness.sim.npu.workload import Memories
 CACHED_PROGRAMS = 64
 """How many streams stay prepared: one for each network and configuration that one process runs in turn."""
 
-CACHED_FORKS = 1024
+CACHED_WAYS = 64
 """How many ways from one conditional jump to the next stay prepared, over all streams."""
 
-BRANCH_BYTES = 8
+_BRANCH_BYTES = 8
 
 
 class Operation(Protocol):
@@ -99,13 +99,13 @@ def prepare(stream: bytes, config: NpuConfig) -> Program:
     return _go_on(_START, stream, 0, config, Registers())
 
 
-@lru_cache(maxsize=CACHED_FORKS)
+@lru_cache(maxsize=CACHED_WAYS)
 def follow(program: Program, jumps: bool) -> Program:
     """Return a program with a fork and what comes after it, at the jump's target or behind the jump."""
     fork = program.fork
     if fork is None:
         raise ValueError("the program has no fork")
-    offset = fork.jump.fields["target"] if jumps else fork.jump.offset + BRANCH_BYTES
+    offset = fork.jump.fields["target"] if jumps else fork.jump.offset + _BRANCH_BYTES
     return _go_on(program, fork.stream, offset, fork.config, fork.registers.copy())
 
 
