@@ -10,7 +10,7 @@ from harness.sim.npu.cycles import Memory
 from harness.sim.npu.faults import FaultKind
 from harness.sim.npu.interpreter import MAX_JUMPS, run
 from harness.sim.npu.machine import REGIONS
-from harness.sim.npu.program import follow, prepare
+from harness.sim.npu.program import prepare
 from harness.sim.npu.stream import trace
 
 CONFIG = NpuConfig(256)
@@ -47,11 +47,26 @@ def test_any_result_but_zero_jumps(forked, machine, result, way):
 
 
 def test_each_way_is_prepared_once(forked):
-    program = prepare(forked, CONFIG)
-    assert follow(program, True) is follow(program, True)
-    assert follow(program, True) is not follow(program, False)
-    with pytest.raises(ValueError, match="no fork"):
-        follow(follow(program, True), True)
+    fork = prepare(forked, CONFIG).fork
+    assert fork.way(jumps=True) is fork.way(jumps=True)
+    assert fork.way(jumps=True) is not fork.way(jumps=False)
+
+
+def test_the_way_that_was_taken_is_one_program(forked, machine):
+    machine.note_result(np.ones((1, 1, 1)))
+    first, again = carried_out(forked, machine).program, carried_out(forked, machine).program
+    assert first is again
+    assert (first.fault, first.fork, first.end) == (None, None, len(forked))
+
+
+def test_every_turn_of_a_loop_is_the_same_part(command, machine):
+    """From the second on: before the first, other registers are set."""
+    loop = command("OP_IRQ", mask=1) + command("BLOCKDEP", value=3)
+    stream = loop + command("OP_BRANCH", condition=RESULT_FLAG, target=0) + command("OP_STOP", mask=0)
+    first = prepare(stream, CONFIG)
+    second = first.fork.way(jumps=True)
+    assert second is not first
+    assert second.fork.way(jumps=True) is second
 
 
 @pytest.mark.parametrize(

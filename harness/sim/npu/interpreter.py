@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from harness.sim.npu.config import NpuConfig
 from harness.sim.npu.cycles import CycleEstimate
@@ -12,7 +11,7 @@ from harness.sim.npu.cycles import Memory as Port
 from harness.sim.npu.faults import AccessFault, CommandError, FaultKind, NpuFault
 from harness.sim.npu.machine import REGIONS, Machine
 from harness.sim.npu.memory import Memory
-from harness.sim.npu.program import Program, Step, estimate, follow, prepare
+from harness.sim.npu.program import Fork, Program, Step, estimate, joined, prepare
 
 MAX_JUMPS = 10_000
 """Most conditional jumps of one job: a loop that takes more is taken for one without an end."""
@@ -32,41 +31,44 @@ class Execution:
 
 def run(program: Program, config: NpuConfig, machine: Machine, ports: tuple[Port, ...]) -> Execution:
     """Carry out a program, with region i behind ports[i].  What goes wrong becomes the result's `fault`."""
+    parts = [program]
     done = 0
-    for jumps in count():
-        fault, done = _run_steps(program, done, machine)
-        fork = program.fork
-        if fork is None or fault is not program.fault:
+    while True:
+        part = parts[-1]
+        fault, carried_out = _run_steps(part, machine)
+        done += carried_out
+        if part.fork is None or fault is not part.fault:
+            break
+        if len(parts) > MAX_JUMPS:
+            fault = _at(part.fork, f"the stream jumps more than {MAX_JUMPS} times")
             break
         try:
-            program = _way_on(program, machine, jumps)
+            parts.append(part.fork.way(jumps=machine.condition()))
         except CommandError as error:
-            fault = NpuFault(FaultKind.BRANCH, fork.jump.offset, fork.jump.name, str(error))
+            fault = _at(part.fork, str(error))
             break
+    taken = joined(tuple(parts))
     return Execution(
-        program,
+        taken,
         done,
-        program.end if fault is None else fault.offset,
-        program.interrupt_mask,
+        taken.end if fault is None else fault.offset,
+        taken.interrupt_mask,
         fault,
-        estimate(program, done, config, ports),
+        estimate(taken, done, config, ports),
     )
 
 
-def _way_on(program: Program, machine: Machine, jumps: int) -> Program:
-    if jumps == MAX_JUMPS:
-        raise CommandError(f"the stream jumps more than {MAX_JUMPS} times")
-    return follow(program, machine.condition())
+def _at(fork: Fork, detail: str) -> NpuFault:
+    return NpuFault(FaultKind.BRANCH, fork.jump.offset, fork.jump.name, detail)
 
 
-def _run_steps(program: Program, done: int, machine: Machine) -> tuple[NpuFault | None, int]:
-    """Carry out what follows the first `done` steps; return what stops the NPU, and how many are done."""
-    for step in program.steps[done:]:
+def _run_steps(program: Program, machine: Machine) -> tuple[NpuFault | None, int]:
+    """Carry out a program's own steps; return what stops the NPU, and how many it has carried out."""
+    for done, step in enumerate(program.steps):
         stopped = _run_step(step, machine)
         if stopped is not None:
             return stopped, done
-        done += 1
-    return program.fault, done
+    return program.fault, len(program.steps)
 
 
 def _run_step(step: Step, machine: Machine) -> NpuFault | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Protocol
 
 from harness.sim.npu import cycles
@@ -23,10 +24,7 @@ from harness.sim.npu.stream import Command, is_conditional, trace
 from harness.sim.npu.workload import Memories
 
 CACHED_PROGRAMS = 64
-"""How many streams stay prepared: one for each network and configuration that one process runs in turn."""
-
-CACHED_WAYS = 64
-"""How many ways from one conditional jump to the next stay prepared, over all streams."""
+"""How many streams, or parts of some, stay prepared: what one process runs in turn."""
 
 _BRANCH_BYTES = 8
 
@@ -75,12 +73,17 @@ class Fork:
     config: NpuConfig
     registers: Registers  #: as they are there
 
+    def way(self, *, jumps: bool) -> Program:
+        """Return what follows, up to the next such jump: from the jump's target, or from behind the jump."""
+        start = self.jump.fields["target"] if jumps else self.jump.offset + _BRANCH_BYTES
+        return _part(self.stream, self.config, start, self.registers)
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
     """The operations of a stream, in order, up to its end or the command that cannot be carried out.
 
-    A program with a `fork` ends there, with a fault that says so; `follow` tells how it goes on.
+    A program with a `fork` ends there, with a fault that says so.
     """
 
     steps: tuple[Step, ...]
@@ -90,28 +93,28 @@ class Program:
     fork: Fork | None = None
 
 
-_START = Program((), 0, 0, None)
-
-
 @lru_cache(maxsize=CACHED_PROGRAMS)
 def prepare(stream: bytes, config: NpuConfig) -> Program:
     """Turn a command stream into a program.  What is wrong with the stream becomes the program's `fault`."""
-    return _go_on(_START, stream, 0, config, Registers())
+    return _part(stream, config, 0, Registers())
 
 
-@lru_cache(maxsize=CACHED_WAYS)
-def follow(program: Program, jumps: bool) -> Program:
-    """Return a program with a fork and what comes after it, at the jump's target or behind the jump."""
-    fork = program.fork
-    if fork is None:
-        raise ValueError("the program has no fork")
-    offset = fork.jump.fields["target"] if jumps else fork.jump.offset + _BRANCH_BYTES
-    return _go_on(program, fork.stream, offset, fork.config, fork.registers.copy())
+@lru_cache(maxsize=CACHED_PROGRAMS)
+def joined(parts: tuple[Program, ...]) -> Program:
+    """Return the way through a stream as one program; each part is what followed the fork before it."""
+    if len(parts) == 1:
+        return parts[0]
+    steps = tuple(step for part in parts for step in part.steps)
+    mask = reduce(or_, (part.interrupt_mask for part in parts))
+    return replace(parts[-1], steps=steps, interrupt_mask=mask)
 
 
-def _go_on(before: Program, stream: bytes, start: int, config: NpuConfig, registers: Registers) -> Program:
-    steps = list(before.steps)
-    mask = before.interrupt_mask
+@lru_cache(maxsize=CACHED_PROGRAMS)
+def _part(stream: bytes, config: NpuConfig, start: int, before: Registers) -> Program:
+    """Return the operations from byte `start` on.  A loop has the same part again and again."""
+    registers = before.copy()
+    steps: list[Step] = []
+    mask = 0
     for command in trace(stream, start):
         if isinstance(command, NpuFault):
             return Program(tuple(steps), mask, command.offset, command)

@@ -9,10 +9,23 @@ from harness.sim.npu.stream import Command, E
 
 
 class Registers:
-    """Registers by name, each as the command that set it last.  One that was never set cannot be read."""
+    """Registers by name, each as the command that set it last.  One that was never set cannot be read.
+
+    Those of one stream are equal when the same commands have set them.
+    """
 
     def __init__(self, commands: Mapping[str, Command] | None = None) -> None:
         self._commands = dict(commands or {})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Registers) and self._places == other._places
+
+    def __hash__(self) -> int:
+        return hash(self._places)
+
+    @property
+    def _places(self) -> frozenset[tuple[str, int]]:
+        return frozenset((name, command.offset) for name, command in self._commands.items())
 
     def copy(self) -> Registers:
         """Return the same registers, to be set further apart from these."""

@@ -77,7 +77,8 @@ class _Queue:
 
     def wait(self, now: int, outstanding: int) -> int:
         """Return when at most *outstanding* are unfinished."""
-        return max([now, *self._ends[: len(self._ends) - outstanding][-1:]])
+        finished = len(self._ends) - outstanding
+        return max(now, self._ends[finished - 1]) if finished > 0 else now
 
 
 def timetable(work: Sequence[Work], macs: int, profile: MemoryProfile) -> Iterator[Slot]:
