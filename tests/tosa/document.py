@@ -21,8 +21,8 @@ _HEAD = """# TOSA operators on the Ethos-U85 model, and their proof
 it, with {samples} input sets each (the ends of the range among them) and what Arm's TOSA reference model
 (tosa-tools {version}) computed for them. Each graph is compiled by Vela 5.2 for 256 MACs and for one of the
 other MAC counts, run on the model, and compared. Every case is **exact in every bit, except the {listed}
-below**. The tests hold each exception to exactly what is written here, at both MAC counts. Nothing has been
-compared with Arm's hardware.
+below**. The tests hold each exception to exactly what is written here, at both MAC counts. With Vela 5.1.0
+all is the same. Nothing has been compared with Arm's hardware.
 
 The type is that of the operator's input. Operators that TOSA has for 32 bits only, such as ADD, count under
 the type of the inputs that are scaled up to them. An int16 convolution, product or bilinear resize has
