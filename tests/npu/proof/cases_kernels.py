@@ -63,7 +63,8 @@ def _outer(
     return height, width
 
 
-def _exists(**row: Any) -> bool:
+def exists(**row: Any) -> bool:
+    """Return whether runtime and compiler take such a kernel."""
     size = _outer(row["size"], row["k"], row["s"], row.get("d", (1, 1)), row["padding"])
     # The runtime and the compiler both refuse a kernel that moves while it is dilated.
     return min(size) > 0 and (row.get("d", (1, 1)) == (1, 1) or row["s"] == (1, 1))
@@ -181,6 +182,16 @@ def _pool(row: dict[str, Any]) -> Operator:
     )
 
 
+BUILDERS = {
+    "conv_2d": _convolution,
+    "depthwise_conv_2d": _depthwise,
+    "transpose_conv": _transposed,
+    "fully_connected": _fully_connected,
+    "batch_matmul": _matmul,
+    "pool": _pool,
+}
+"""What makes an operator of the row of its parameters."""
+
 _KERNEL_AXES = {
     "size": [(9, 7), (5, 12), (16, 16)],
     "s": [(1, 1), (2, 2), (3, 1), (1, 3), (4, 5)],
@@ -200,7 +211,7 @@ CASES: dict[str, Operator] = {
             "k": [(1, 1), (3, 3), (2, 5), (9, 1)],
             **_KERNEL_AXES,
         },
-        _exists,
+        exists,
     ),
     **family(
         "depthwise_conv_2d",
@@ -211,7 +222,7 @@ CASES: dict[str, Operator] = {
             "k": [(1, 1), (3, 3), (2, 5), (9, 1)],
             **_KERNEL_AXES,
         },
-        _exists,
+        exists,
     ),
     **family(
         "transpose_conv",
@@ -261,7 +272,7 @@ CASES: dict[str, Operator] = {
             "padding": list(PADDINGS),
             "act": list(ACTIVATIONS),
         },
-        _exists,
+        exists,
     ),
 }
 """Every pair of two axes' values is in one of them."""

@@ -22,7 +22,8 @@ here. With Vela 5.1.0 all is the same but ELU and GELU, which that version leave
 compared with Arm's hardware or Arm's model.
 
 Of the cross product of element types, shapes, strides, dilations, paddings, broadcasts and activations a
-seeded sample is taken in which every pair of two values occurs (`sampling.py`).
+seeded sample is taken in which every pair of two values occurs (`sampling.py`). Sizes, strides and channels
+of 150 more operators with a kernel are drawn freely (`drawn.py`).
 `{command}` writes this page.
 
 | Operator | cases | exact |
